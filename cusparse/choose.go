@@ -38,6 +38,7 @@ const (
 	methodPull       = "pull"
 	methodPush       = "push"
 	methodRelabelled = "relabelled"
+	methodVendor     = "cusparse"
 )
 
 // mxv computes a·u by a method: "" chooses a plan, "pull" and "push" choose a plan of that
@@ -161,7 +162,7 @@ func (w *walk) choose(method string, layouts bool) {
 	if !ok {
 		plan, ok = space.Choose(w.facts[space.Pull], w.facts[space.Push])
 		if ok && (plan.Layout != space.CSR || plan.Columns) && !w.made(plan) &&
-			!w.affords(layoutBytes(plan, *w.facts[plan.Direction])) {
+			!w.affords(plan.Bytes(*w.facts[plan.Direction])) {
 			w.withoutLayouts()
 			plan, ok = space.Choose(w.facts[space.Pull], w.facts[space.Push])
 		}
@@ -201,6 +202,7 @@ func (f *frame) prepare(o device.Operand, plan space.Plan) error {
 		Rows: a.m, Cols: a.n, Entries: a.known(), Seen: true, MaxDegree: x.most,
 		Diagonals: len(x.diagonals), OnDiagonals: x.onDiagonals, Frontier: 1, FullX: true,
 		ListedMask: true, Exact: true, Constant: true, Result: 1, ReadsX: true, Shared: 1,
+		Vendor: !f.d.noVendor && f.vendorLibrary().err == nil,
 	}
 	if err := plan.Legal(facts); err != nil {
 		return err
@@ -208,7 +210,7 @@ func (f *frame) prepare(o device.Operand, plan space.Plan) error {
 	switch {
 	case plan.Columns && plan.Schedule == space.Tiles:
 		f.relabel(a)
-	case plan.Schedule != space.Tiles && plan.Schedule != space.Expand:
+	case plan.Schedule != space.Tiles && plan.Schedule != space.Expand && plan.Schedule != space.Vendor:
 		if plan.Columns && a.known() > 0 {
 			r := f.relabel(a)
 			if f.err != nil {
@@ -216,9 +218,15 @@ func (f *frame) prepare(o device.Operand, plan space.Plan) error {
 			}
 			a = r.s
 		}
-		f.layoutOf(a, plan.Layout, plan.Order)
-		if plan.Layout != space.SELL {
-			f.orderOf(a, plan.Order)
+		parts := []*store{a}
+		if plan.Ranges != 0 {
+			parts = f.rangesOf(a, int(plan.Ranges))
+		}
+		for _, part := range parts {
+			f.layoutOf(part, plan.Layout, plan.Order)
+			if plan.Layout != space.SELL {
+				f.orderOf(part, plan.Order)
+			}
 		}
 	}
 	return nil
@@ -237,7 +245,7 @@ func (w *walk) made(plan space.Plan) bool {
 
 // readsLayout reports whether the plan reads more than rows.
 func (w *walk) readsLayout() bool {
-	return w.plan.Layout != space.CSR || w.plan.Columns && w.plan.Schedule != space.Tiles
+	return w.plan.Layout != space.CSR || w.plan.Columns && w.plan.Schedule != space.Tiles || w.plan.Ranges != 0
 }
 
 // withoutLayouts keeps the table from plans with a layout that has to pay.
@@ -299,23 +307,7 @@ func (w *walk) preferred(method string) (plan space.Plan, ok bool) {
 		}
 	}
 	plan, ok = w.tuned()
-	return plan, ok && legal(plan)
-}
-
-// layoutBytes is about what a layout takes.
-func layoutBytes(p space.Plan, f space.Facts) int64 {
-	size := int64(max(f.Elements, 1))
-	switch p.Layout {
-	case space.CSR: // columns by degree
-		return 4*f.Entries + 4*int64(f.Cols)
-	case space.COO:
-		return 4 * f.Entries
-	case space.CSR16:
-		return 2 * f.Entries
-	case space.DIA:
-		return int64(f.Rows)*(int64(f.Diagonals)*size+16) + f.Entries/10*(size+4)
-	}
-	return f.Entries*(size+4)*5/4 + 24*int64(f.Rows)
+	return plan, ok && legal(plan) && (plan.Schedule != space.Vendor || w.vendorLibrary().err == nil)
 }
 
 // spaceFacts gathers what the legality and the choice of a plan depend on. a is the matrix to walk
@@ -342,6 +334,7 @@ func (f *frame) spaceFacts(
 	if a.val != nil {
 		out.Elements = a.typ.Size
 	}
+	out.Vendor = !f.d.noVendor && out.FullX && mask == nil && f.vendorHas(s, a, u)
 	if mask != nil && !mask.Comp && mask.Store.Format() <= sparse.Hypersparse {
 		out.ListedMask = true
 		out.Wanted = float64(mask.Store.(*store).known()) / float64(max(a.m, 1))

@@ -53,6 +53,7 @@ type program struct {
 	mod  *module         // once a kernel of it was used
 	ones string          // sets parameters of ⊗ that have no values to true
 	own  string          // replaces the file, in a program of another package
+	rows string          // the text of a layout of a user's own, after the part layout/own
 	// parts are the kernel files of a composed program, in order; without them it is body after the
 	// file that body needs.
 	parts []string
@@ -192,6 +193,9 @@ func (p *program) source() string {
 	if p.own != "" || p.parts != nil {
 		for _, part := range p.parts {
 			b.WriteString(kernelText[part])
+			if part == ownLayoutPart {
+				b.WriteString(p.rows)
+			}
 		}
 		b.WriteString(p.own)
 		return b.String()
@@ -238,7 +242,7 @@ func (f *frame) kernel(p *program, name string) *kernel {
 	m := p.mod
 	key := ""
 	if m == nil {
-		key = p.body + strings.Join(p.parts, " ") + "\x00" + p.own + "\x00" + p.text.String()
+		key = p.body + strings.Join(p.parts, " ") + "\x00" + p.own + "\x00" + p.rows + "\x00" + p.text.String()
 		m = f.d.modules[key]
 	}
 	if m == nil {

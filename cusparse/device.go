@@ -47,6 +47,7 @@ type Device struct {
 	spare    pinnedBlock    // of the last stage
 	modules  map[string]*module
 	vendor   *vendor
+	noVendor bool             // cuSPARSE is never chosen
 	blas     driver.Gemmer    // opened at the first product
 	blasWork *mem             // memory that blas works in; nil without
 	programs map[any]*program // composed before, by what of
@@ -118,6 +119,7 @@ type settings struct {
 	compiler func() (driver.Compiler, error)
 	version  string
 	cacheDir string
+	noVendor bool
 }
 
 // WithDriver uses another implementation of the driver, such as that for
@@ -132,6 +134,11 @@ func WithCompiler(version string, open func() (driver.Compiler, error)) Option {
 // WithKernelCache keeps compiled kernels in dir; "off" keeps them in memory
 // only. The default is hiveblas/kernels in os.UserCacheDir.
 func WithKernelCache(dir string) Option { return func(s *settings) { s.cacheDir = dir } }
+
+// WithoutVendor forbids cuSPARSE: [Tune] does not time it, and products take another plan where an
+// earlier search chose it. ops.Using(ops.Vendor) still asks for it by name. The environment variable
+// HIVEBLAS_CUSPARSE=off does the same for all devices of a process, by name too.
+func WithoutVendor() Option { return func(s *settings) { s.noVendor = true } }
 
 // Open returns GPU number i. Errors say what is missing: the driver, a GPU, a driver new enough.
 func Open(i int, opts ...Option) (*Device, error) {
@@ -195,7 +202,7 @@ func newDevice(i int, props driver.Properties, ctx driver.Context, s settings) (
 	if err != nil {
 		return nil, err
 	}
-	d := &Device{index: i, props: props, ctx: ctx, stream: stream, pinned: pinned, modules: map[string]*module{}, programs: map[any]*program{}, choice: choiceDefaults, spmv: spmvDefaults}
+	d := &Device{index: i, props: props, ctx: ctx, stream: stream, pinned: pinned, modules: map[string]*module{}, programs: map[any]*program{}, choice: choiceDefaults, spmv: spmvDefaults, noVendor: s.noVendor}
 	d.pool = newPool(ctx, stream, props.AsyncAlloc)
 	if s.compiler == nil {
 		s.compiler, s.version = driver.OpenCompiler, driver.CompilerIdentity()

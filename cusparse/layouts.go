@@ -1,13 +1,12 @@
 package cusparse
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/cusparse/internal/diagonals"
 	"github.com/hiveblas/hiveblas/cusparse/space"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -90,7 +89,7 @@ func (f *frame) factsOf(a *store) *matrixFacts {
 		if a.format == sparse.CSR && mean <= 2*space.MaxDiagonals {
 			seen := make([]int32, rows*sampleWidth)
 			f.download(unsafe.Pointer(&seen[0]), sample.ptr(), 4*rows*sampleWidth)
-			x.diagonals, x.onDiagonals = commonDiagonals(seen)
+			x.diagonals, x.onDiagonals = diagonals.Common(seen)
 		}
 		f.free(facts)
 		f.free(sample)
@@ -100,38 +99,6 @@ func (f *frame) factsOf(a *store) *matrixFacts {
 	}
 	a.facts = x
 	return x
-}
-
-// commonDiagonals returns the most frequent diagonals of a sample, at most 63, ascending, and the
-// share of the sample that they hold. It stops before a diagonal that holds less than a quarter of
-// the mean of the diagonals before it: stray entries.
-func commonDiagonals(sample []int32) (diagonals []int32, share float64) {
-	counts := map[int32]int{}
-	total := 0
-	for _, d := range sample {
-		if d != math.MaxInt32 {
-			counts[d]++
-			total++
-		}
-	}
-	for d := range counts {
-		diagonals = append(diagonals, d)
-	}
-	slices.SortFunc(diagonals, func(a, b int32) int { return cmp.Or(counts[b]-counts[a], int(a)-int(b)) })
-	diagonals = diagonals[:min(len(diagonals), space.MaxDiagonals)]
-	held := 0
-	for i, d := range diagonals {
-		if 4*i*counts[d] < held {
-			diagonals = diagonals[:i]
-			break
-		}
-		held += counts[d]
-	}
-	slices.Sort(diagonals)
-	if total > 0 {
-		share = float64(held) / float64(total)
-	}
-	return diagonals, share
 }
 
 // layoutKey is the key of a layout among the forms of a matrix.
@@ -191,6 +158,10 @@ func (f *frame) layoutOf(a *store, l space.Layout, order space.Order) *layout {
 		f.diaOf(a, x)
 	case space.SELL:
 		f.sellOf(a, x, order)
+	default:
+		if o := l.Own(); o != nil {
+			f.ownOf(a, o, x)
+		}
 	}
 	f.freeSince(mark)
 	if f.err != nil {

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/cusparse/internal/decide"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -427,20 +428,6 @@ func (f *frame) extract(s *store, rows, cols device.Indices) *store {
 	return f.keyed(rows.N, cols.N, s.typ, keys, total, val)
 }
 
-// assignTable is what assignment does: in the region the destination becomes
-// b, or takes it with the accumulator; the mask is over all of it.
-func assignTable(d device.Dest) uint32 {
-	return table(func(region, allowed, inB, inA bool) action {
-		if d.Accum == nil && allowed && !region {
-			if inA {
-				return left
-			}
-			return skip
-		}
-		return decideFor(d, allowed, inB, inA)
-	})
-}
-
 // Assign writes a into rows and columns.
 func (d backend) Assign(c device.Call, dst device.Dest, a device.Operand, rows, cols device.Indices) (device.Store, device.Ran, error) {
 	f := d.begin(c)
@@ -453,7 +440,7 @@ func (d backend) Assign(c device.Call, dst device.Dest, a device.Operand, rows, 
 	if f.err != nil {
 		return nil, ran, f.err
 	}
-	q := &pointwise{m: dst.Rows, n: dst.Cols, name: "assign", a: f.here(device.Operand{Store: dst.Store}), out: dst.Type, mask: dst.Mask, table: assignTable(dst)}
+	q := &pointwise{m: dst.Rows, n: dst.Cols, name: "assign", a: f.here(device.Operand{Store: dst.Store}), out: dst.Type, mask: dst.Mask, table: decide.Assign(dst)}
 	q.b = f.renumbered(s, rows, cols, dst.Rows, dst.Cols)
 	q.in = f.regionOf(rows, cols, dst.Rows, dst.Cols)
 	if dst.Accum != nil {
@@ -521,7 +508,7 @@ func (d backend) AssignScalar(c device.Call, dst device.Dest, x device.Scalar, r
 	if f.err != nil {
 		return nil, ran, f.err
 	}
-	q := &pointwise{m: dst.Rows, n: dst.Cols, name: "assign a scalar", a: old, out: dst.Type, mask: dst.Mask, table: assignTable(dst)}
+	q := &pointwise{m: dst.Rows, n: dst.Cols, name: "assign a scalar", a: old, out: dst.Type, mask: dst.Mask, table: decide.Assign(dst)}
 	if dst.Accum != nil {
 		q.both = *dst.Accum
 	}

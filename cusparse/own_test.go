@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/cusparse/internal/tuned"
 	"github.com/hiveblas/hiveblas/cusparse/space"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -95,9 +96,9 @@ func TestOwnScheduleIsChecked(t *testing.T) {
 	ownSchedule(t, strings.NewReplacer("NAME", "ownbroken", "DEGREE", "degree").Replace(ownRows), 61, 81)
 	a, x := skewed[float64](61, 81, 5), partial[float64](81, 1)
 	check(t, x.SetFormat(matrix.Full))
-	tc := sure.Get(tuneCaseOf("mxv", sure.Get(device.TypeOf[float64]())))
+	tc := sure.Get(tuned.CaseOf("mxv", sure.Get(device.TypeOf[float64]())))
 	u := &tuner{d: d, ctx: t.Context(), tc: tc, a: sure.Get(access.Operand(a.View(), backend{d})), x: sure.Get(access.Operand(matrix.AsView(x), backend{d})),
-		dest: device.Dest{Rows: 1, Cols: 61, Type: tc.s.Add.Out, Vector: true}}
+		dest: device.Dest{Rows: 1, Cols: 61, Type: tc.Semiring.Add.Out, Vector: true}}
 	want, err := u.result("")
 	check(t, err)
 	for text, c := range map[string]func(error) bool{

@@ -3,28 +3,10 @@ package cusparse
 import (
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/cusparse/internal/decide"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
-
-// action is what becomes of a position; see kernels/pointwise.cu.
-type action uint32
-
-const (
-	skip action = iota
-	left
-	right
-	both
-)
-
-// table lists the action for each state of a position.
-func table(of func(region, allowed, inB, inA bool) action) (t uint32) {
-	for state := range 16 {
-		a := of(state&8 != 0, state&4 != 0, state&2 != 0, state&1 != 0)
-		t |= uint32(a) << (2 * state)
-	}
-	return t
-}
 
 // maskArg is hb_mask of kernels/pointwise.cu, regionArg hb_region.
 type maskArg struct {
@@ -65,8 +47,8 @@ type pointwise struct {
 	alpha, beta device.Scalar
 }
 
-// can tells what a state of positions can lead to.
-func (q *pointwise) states(f func(region, allowed, inB, inA bool, a action)) {
+// states calls f for the states that positions can have; stays says that such a position has a result.
+func (q *pointwise) states(f func(allowed, inB, inA, stays bool)) {
 	for state := range 16 {
 		region, allowed, inB, inA := state&8 != 0, state&4 != 0, state&2 != 0, state&1 != 0
 		switch {
@@ -75,7 +57,7 @@ func (q *pointwise) states(f func(region, allowed, inB, inA bool, a action)) {
 			q.a.known() == 0 && inA, q.in == nil && q.b.known() == 0 && inB:
 			continue
 		}
-		f(region, allowed, inB, inA, action(q.table>>(2*state)&3))
+		f(allowed, inB, inA, q.table>>(2*state)&3 != 0)
 	}
 }
 
@@ -87,8 +69,8 @@ func (f *frame) pointwise(q *pointwise) *store {
 	f.check()
 	maskStore, mask := f.maskOf(q.mask)
 	var wantA, wantB, wantBoth, everywhere, onlyAllowed = false, false, false, true, true
-	q.states(func(_, allowed, inB, inA bool, a action) {
-		if a == skip {
+	q.states(func(allowed, inB, inA, stays bool) {
+		if !stays {
 			everywhere = false
 			return
 		}
@@ -140,11 +122,7 @@ func (f *frame) pointwise(q *pointwise) *store {
 // onlyMaskedB reports whether b is taken where the mask allows only.
 func (f *frame) onlyMaskedB(q *pointwise) bool {
 	only := true
-	q.states(func(_, allowed, inB, inA bool, a action) {
-		if inB && !inA && a != skip && !allowed {
-			only = false
-		}
-	})
+	q.states(func(allowed, inB, inA, stays bool) { only = only && (!inB || inA || !stays || allowed) })
 	return only
 }
 
@@ -312,7 +290,7 @@ func (f *frame) write(d device.Dest, t *store) *store {
 	if d.Accum != nil {
 		q.both, q.name = *d.Accum, "accumulate "+d.Accum.Name
 	}
-	q.table = table(func(_, allowed, inB, inA bool) action { return decideFor(d, allowed, inB, inA) })
+	q.table = decide.Write(d)
 	return f.pointwise(q)
 }
 
@@ -322,25 +300,6 @@ func (f *frame) before(d device.Dest) *store {
 		return f.empty(d.Rows, d.Cols, d.Type)
 	}
 	return f.here(device.Operand{Store: d.Store})
-}
-
-func decideFor(d device.Dest, allowed, inB, inA bool) action {
-	switch {
-	case !allowed && d.Replace:
-		return skip
-	case !allowed:
-		if inA {
-			return left
-		}
-		return skip
-	case d.Accum != nil && inA && inB:
-		return both
-	case d.Accum != nil && inA:
-		return left
-	case inB:
-		return right
-	}
-	return skip
 }
 
 // EWise computes a union or an intersection.
@@ -353,28 +312,10 @@ func (d backend) EWise(c device.Call, dst device.Dest, how device.Pair, fn devic
 	}
 	q := &pointwise{m: dst.Rows, n: dst.Cols, name: fn.Name, a: as, b: bs, out: fn.Out, both: fn}
 	ran := device.Ran{Method: "union"}
-	switch how {
-	case device.Intersection:
+	if how == device.Intersection {
 		ran.Method = "intersection"
-		q.table = table(func(_, _, inB, inA bool) action {
-			if inA && inB {
-				return both
-			}
-			return skip
-		})
-	case device.Union, device.Filled:
-		q.table = table(func(_, _, inB, inA bool) action {
-			switch {
-			case inA && inB:
-				return both
-			case inA:
-				return left
-			case inB:
-				return right
-			}
-			return skip
-		})
 	}
+	q.table = decide.Pair(how)
 	q.filled, q.alpha, q.beta = how == device.Filled, alpha, beta
 	return f.finish(dst, f.pointwise(q), ran, c, a, b)
 }

@@ -47,7 +47,7 @@ func (d backend) MxV(c device.Call, dst device.Dest, s device.Semiring, flip boo
 		return nil, device.Ran{}, f.err
 	}
 	ran := device.Ran{Method: c.Method}
-	if c.Method == "cusparse" {
+	if c.Method == methodVendor {
 		if us.isListed() {
 			us = f.dense(us)
 		}
@@ -188,7 +188,7 @@ func (d backend) MxM(c device.Call, dst device.Dest, s device.Semiring, a, b dev
 	listedMask := dst.Mask != nil && !dst.Mask.Comp && dst.Mask.Store.Format() <= sparse.Hypersparse
 	var out *store
 	switch {
-	case c.Method == "cusparse":
+	case c.Method == methodVendor:
 		ran = device.Ran{Method: c.Method, Work: as.known() * int64(bs.n)}
 		out = f.vendorProduct(s, f.oriented(a), f.oriented(b), dst.Mask)
 	case listedMask && (c.Method == "" || c.Method == "dot") && !as.isListed() && !bs.isListed():
@@ -196,6 +196,9 @@ func (d backend) MxM(c device.Call, dst device.Dest, s device.Semiring, a, b dev
 		ran.Method = "dot"
 		out = f.denseDot(s, a, b, mask, &ran)
 		withinMask(&dst)
+	case full && c.Method == "" && dst.Mask == nil && !b.Pattern && f.vendorWon(s, a, bs):
+		ran = device.Ran{Method: methodVendor, Work: as.known() * int64(bs.n)}
+		out = f.vendorSpMM(s, f.rows(a), bs)
 	case full && (c.Method == "spmm" || c.Method == "" && f.rows(a).format == sparse.CSR):
 		if b.Pattern {
 			bs = f.pattern(bs)

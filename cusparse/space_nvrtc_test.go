@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/cusparse/internal/tuned"
 	"github.com/hiveblas/hiveblas/cusparse/space"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/longtest"
@@ -53,9 +54,9 @@ func semiringOf[T any](t *testing.T, op string) device.Semiring {
 	t.Helper()
 	typ, err := device.TypeOf[T]()
 	check(t, err)
-	c, err := tuneCaseOf(op, typ)
+	c, err := tuned.CaseOf(op, typ)
 	check(t, err)
-	return c.s
+	return c.Semiring
 }
 
 // source composes the kernels of c; ok is false where the parts do not fit.
@@ -100,7 +101,7 @@ func (c composition) features() []string {
 	p := c.plan
 	return []string{p.Direction.String() + " " + p.Layout.String(), p.Schedule.String(),
 		p.Frame.String(), "from " + p.From.String(), "order " + p.Order.String(),
-		fmt.Sprint("baked ", p.Baked), c.sums, "x " + c.x.String(), fmt.Sprint("mask ", c.mask),
+		fmt.Sprint("baked ", p.Baked), fmt.Sprint("ranges ", p.Ranges != 0), c.sums, "x " + c.x.String(), fmt.Sprint("mask ", c.mask),
 		fmt.Sprint("pattern ", c.pattern), fmt.Sprint("flip ", c.flip)}
 }
 
@@ -179,6 +180,7 @@ func TestSpaceByNVRTC(t *testing.T) {
 	nvrtc, err := driver.OpenCompiler()
 	check(t, err)
 	seed := uint64(longtest.Turn())
+	own := sliced("nvrtcsliced", "e", 1000)
 	archs := []string{"sm_70", "sm_90"}
 	set := cover(t, rand.New(rand.NewPCG(seed, 14)))
 	if os.Getenv("HIVEBLAS_SPACE") == "all" {
@@ -208,6 +210,11 @@ func TestSpaceByNVRTC(t *testing.T) {
 				}
 			}
 		}()
+	}
+	for _, arch := range archs {
+		p := compose("layout", own.String())
+		p.parts, p.own = []string{"common"}, own.Own().Kernels
+		jobs <- job{p.source(), "the kernels of " + own.String(), arch}
 	}
 	seen := map[string]bool{}
 	for _, c := range set {

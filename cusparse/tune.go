@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/cusparse/internal/results"
+	"github.com/hiveblas/hiveblas/cusparse/internal/tuned"
 	"github.com/hiveblas/hiveblas/cusparse/space"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -19,13 +18,14 @@ import (
 )
 
 // TuneOps are the operations that [Tune] knows: a product with a full vector, a product with a
-// sparse one, and the step that dominates each of four graph algorithms.
-var TuneOps = []string{"mxv", "vxm", "bfs", "sssp", "pagerank", "cc"}
+// sparse one, the step that dominates each of four graph algorithms, and a product with a full matrix.
+var TuneOps = tuned.Ops
 
 // TuneOptions are the settings of [Tune].
 type TuneOptions struct {
 	Op       string        // one of TuneOps; "" is mxv
 	Frontier float64       // share of the entries of a sparse vector, for vxm, bfs and sssp; 0 is .01
+	Columns  int           // of the full matrix, for mxm; 0 is 64
 	Budget   time.Duration // stop the search after this time; 0 is 20 s
 	Dry      bool          // do not keep the winner
 	Progress func(done, total int)
@@ -34,8 +34,10 @@ type TuneOptions struct {
 // A Timing is a plan and what a product by it took.
 type Timing struct {
 	Plan space.Plan
-	Time time.Duration
-	Err  error // why it did not run
+	// Method is the method of a product with a full matrix, spmm or cusparse; "" for other products.
+	Method string
+	Time   time.Duration
+	Err    error // why it did not run
 }
 
 // Tuning is what [Tune] found.
@@ -50,52 +52,21 @@ type Tuning struct {
 	Complete bool          // the budget was enough for all candidates
 }
 
-// tuneCase is a product that is timed.
-type tuneCase struct {
-	s    device.Semiring
-	flip bool
-	full bool // x has every entry
-}
-
-func monoidOf(name, text, identity string, t device.Type) device.Monoid {
-	return device.Monoid{
-		Identity: identity, Any: name == "any", Exact: name == "min" || !t.Float(),
-		Func: device.Func{Name: name, Text: text, X: t, Y: t, Out: t,
-			UsesX: true, UsesY: true, Commutative: true},
-	}
-}
-
-func tuneCaseOf(op string, t device.Type) (tuneCase, error) {
-	_, most := t.Limits()
-	zero := "((" + t.Name + ")0)"
-	times := device.Func{Name: "times", Text: "x * y", X: t, Y: t, Out: t, UsesX: true, UsesY: true}
-	plus := device.Func{Name: "plus", Text: "x + y", X: t, Y: t, Out: t, UsesX: true, UsesY: true}
-	second := device.Func{Name: "second", Text: "y", X: boolType, Y: t, Out: t, UsesY: true}
-	pair := device.Func{Name: "pair", Text: "1", X: boolType, Y: boolType, Out: boolType}
-	least := monoidOf("min", "(y < x || x != x) ? y : x", most, t)
-	switch op {
-	case "", "mxv":
-		return tuneCase{s: device.Semiring{Name: "plus_times", Add: monoidOf("plus", "x + y", zero, t), Mul: times}, full: true}, nil
-	case "vxm":
-		return tuneCase{s: device.Semiring{Name: "plus_times", Add: monoidOf("plus", "x + y", zero, t), Mul: times}, flip: true}, nil
-	case "bfs":
-		return tuneCase{s: device.Semiring{Name: "any_pair", Add: monoidOf("any", "y", "false", boolType), Mul: pair}, flip: true}, nil
-	case "sssp":
-		return tuneCase{s: device.Semiring{Name: "min_plus", Add: least, Mul: plus}, flip: true}, nil
-	case "pagerank":
-		return tuneCase{s: device.Semiring{Name: "plus_second", Add: monoidOf("plus", "x + y", zero, t), Mul: second}, full: true}, nil
-	case "cc":
-		return tuneCase{s: device.Semiring{Name: "min_second", Add: least, Mul: second}, full: true}, nil
-	}
-	return tuneCase{}, &matrix.InvalidError{Op: "cusparse.Tune", Reason: fmt.Sprintf("operation %q is none of %s", op, strings.Join(TuneOps, ", "))}
-}
-
 // Tune times the plans of a product of a on the device, in stages: first every combination of
 // layout, schedule and frame with default numbers, then the numbers, orders and block sizes of the
 // fastest. It keeps the winner for this graph beside the compiled kernels, and later products use
 // it. Values of a are read as they are; the vector is made up. Errors: a matrix that does not fit,
 // an unknown operation, the context's.
 func Tune[T matrix.Number](ctx context.Context, d *Device, a matrix.Source[T], o TuneOptions) (*Tuning, error) {
+	u, err := newTuner(ctx, d, a, o)
+	if err != nil {
+		return nil, err
+	}
+	return u.run()
+}
+
+// newTuner checks the arguments of Tune, and makes up the vector.
+func newTuner[T matrix.Number](ctx context.Context, d *Device, a matrix.Source[T], o TuneOptions) (*tuner, error) {
 	if d.missing() {
 		return nil, errNoDevice
 	}
@@ -106,18 +77,21 @@ func Tune[T matrix.Number](ctx context.Context, d *Device, a matrix.Source[T], o
 	if err != nil {
 		return nil, err
 	}
-	tc, err := tuneCaseOf(o.Op, t)
+	tc, err := tuned.CaseOf(o.Op, t)
 	if err != nil {
 		return nil, err
 	}
 	v := matrix.AsView[T](a)
 	m, n := v.Dims()
-	if tc.flip {
+	if tc.Flip {
 		m, n = n, m
 		v = v.T()
 	}
+	if tc.Columns {
+		return tunerOfColumns(ctx, d, v, o, tc)
+	}
 	x := matrix.NewVector[T](n)
-	if tc.full {
+	if tc.Full {
 		x, err = matrix.NewFullVector[T](n, 1)
 		if err != nil {
 			return nil, err
@@ -139,14 +113,13 @@ func Tune[T matrix.Number](ctx context.Context, d *Device, a matrix.Source[T], o
 	if err != nil {
 		return nil, err
 	}
-	if !tc.s.Mul.UsesX && !tc.s.Mul.UsesY || tc.s.Mul.X.Name == "bool" {
+	if !tc.Semiring.Mul.UsesX && !tc.Semiring.Mul.UsesY || tc.Semiring.Mul.X.Name == "bool" {
 		av.Pattern = true
 	}
-	if tc.s.Mul.Y.Name == "bool" {
+	if tc.Semiring.Mul.Y.Name == "bool" {
 		xv.Pattern = true
 	}
-	u := &tuner{d: d, ctx: ctx, o: o, tc: tc, a: av, x: xv, dest: device.Dest{Rows: 1, Cols: m, Type: tc.s.Add.Out, Vector: true}}
-	return u.run()
+	return &tuner{d: d, ctx: ctx, o: o, tc: tc, a: av, x: xv, dest: device.Dest{Rows: 1, Cols: m, Type: tc.Semiring.Add.Out, Vector: true}}, nil
 }
 
 // tuner is a search under way.
@@ -154,7 +127,7 @@ type tuner struct {
 	d    *Device
 	ctx  context.Context
 	o    TuneOptions
-	tc   tuneCase
+	tc   tuned.Case
 	a, x device.Operand
 	dest device.Dest
 }
@@ -164,7 +137,7 @@ type tuner struct {
 func (u *tuner) facts(dir space.Direction) (space.Facts, string, error) {
 	f := u.d.begin(device.Call{Context: u.ctx, Op: "Tune"})
 	defer f.end()
-	w := &walk{frame: f, s: u.tc.s, flip: u.tc.flip, operand: u.a, u: f.oriented(u.x)}
+	w := &walk{frame: f, s: u.tc.Semiring, flip: u.tc.Flip, operand: u.a, u: f.oriented(u.x)}
 	if f.err != nil {
 		return space.Facts{}, "", f.err
 	}
@@ -173,7 +146,15 @@ func (u *tuner) facts(dir space.Direction) (space.Facts, string, error) {
 		return space.Facts{}, "", f.err
 	}
 	a := w.rows[dir]
+	x.Vendor = x.Vendor && f.vendorLibrary().err == nil
 	return *x, f.factsOf(a).fingerprint(a.m, a.n, a.known()), nil
+}
+
+func (u *tuner) product(c device.Call) (device.Store, device.Ran, error) {
+	if u.tc.Columns {
+		return backend{u.d}.MxM(c, u.dest, u.tc.Semiring, u.a, u.x)
+	}
+	return backend{u.d}.MxV(c, u.dest, u.tc.Semiring, u.tc.Flip, u.a, u.x)
 }
 
 // time returns what a product by a method takes.
@@ -181,7 +162,7 @@ func (u *tuner) time(method string) (Timing, string, error) {
 	var ran device.Ran
 	call := device.Call{Context: u.ctx, Method: method, Trace: true} // for the plan
 	product := func() error {
-		s, r, err := backend{u.d}.MxV(call, u.dest, u.tc.s, u.tc.flip, u.a, u.x)
+		s, r, err := u.product(call)
 		if err == nil {
 			s.Drop()
 		}
@@ -226,7 +207,7 @@ func (u *tuner) time(method string) (Timing, string, error) {
 // result returns the product by a method.
 func (u *tuner) result(method string) (v results.Vector, err error) {
 	at := backend{u.d}
-	s, _, err := at.MxV(device.Call{Context: u.ctx, Method: method}, u.dest, u.tc.s, u.tc.flip, u.a, u.x)
+	s, _, err := at.MxV(device.Call{Context: u.ctx, Method: method}, u.dest, u.tc.Semiring, u.tc.Flip, u.a, u.x)
 	if err != nil {
 		return v, err
 	}
@@ -254,6 +235,9 @@ func (u *tuner) check(p space.Plan, want results.Vector) error {
 }
 
 func (u *tuner) run() (*Tuning, error) {
+	if u.tc.Columns {
+		return u.runColumns()
+	}
 	out := &Tuning{Op: cmp.Or(u.o.Op, "mxv")}
 	start, budget := time.Now(), cmp.Or(u.o.Budget, 20*time.Second)
 	chosen, plan, err := u.time("")
@@ -277,7 +261,7 @@ func (u *tuner) run() (*Tuning, error) {
 		out.Legal += len(points)
 		for _, p := range points {
 			plain := p
-			plain.Block, plain.Lanes, plain.Tile, plain.Order, plain.Baked = 0, 0, 0, space.Natural, false
+			plain.Block, plain.Lanes, plain.Tile, plain.Ranges, plain.Order, plain.Baked = 0, 0, 0, 0, space.Natural, false
 			if p == plain.Normal() && p.Deterministic(facts[dir]) {
 				seeds = append(seeds, p)
 			}
@@ -299,7 +283,7 @@ func (u *tuner) run() (*Tuning, error) {
 			}
 			tried[p] = true
 			t, _, err := u.time(p.String())
-			if p.Schedule.Own() != nil && err == nil {
+			if (p.Schedule.Own() != nil || p.Layout.Own() != nil) && err == nil {
 				err = u.check(p, want)
 				t.Err = err
 			}
@@ -325,7 +309,7 @@ func (u *tuner) run() (*Tuning, error) {
 		refined = append(slices.Clone(refined), out.Ranking[i]) // it gains most from numbers
 	}
 	for _, t := range refined {
-		more = append(more, neighbours(t.Plan, facts[t.Plan.Direction])...)
+		more = append(more, space.Neighbours(t.Plan, facts[t.Plan.Direction])...)
 	}
 	if err := try(more); err != nil {
 		return nil, err
@@ -337,8 +321,8 @@ func (u *tuner) run() (*Tuning, error) {
 	if again, _, err := u.time(""); err == nil { // the first may have met a cold device
 		out.Chosen.Time = min(out.Chosen.Time, again.Time)
 	}
-	if u.tc.full && u.tc.s.Name == "plus_times" && u.dest.Type.Float() {
-		if t, _, err := u.time("cusparse"); err == nil {
+	for _, t := range out.Ranking {
+		if t.Plan.Schedule == space.Vendor && t.Err == nil {
 			out.Vendor = t.Time
 		}
 	}
@@ -355,8 +339,8 @@ func (u *tuner) run() (*Tuning, error) {
 
 // winners returns the fastest plan for each set of directions that a later product may have at
 // hand.
-func (t *Tuning) winners(facts [2]space.Facts, prints [2]string) map[string]space.Plan {
-	out := map[string]space.Plan{}
+func (t *Tuning) winners(facts [2]space.Facts, prints [2]string) map[string]string {
+	out := map[string]string{}
 	for _, x := range t.Ranking {
 		if x.Err != nil {
 			break
@@ -366,56 +350,13 @@ func (t *Tuning) winners(facts [2]space.Facts, prints [2]string) map[string]spac
 			pull, push := d == space.Pull || other, d == space.Push || other
 			for of := range facts { // either direction's facts lead to the plan
 				if of == int(d) || other {
-					key := tuningKey(pull, push, facts[of], prints[of])
+					key := tuned.Key(pull, push, facts[of], prints[of])
 					if _, found := out[key]; !found {
-						out[key] = x.Plan
+						out[key] = x.Plan.String()
 					}
 				}
 			}
 		}
-	}
-	return out
-}
-
-// neighbours are the plans that differ from p in its numbers, order or baking.
-func neighbours(p space.Plan, f space.Facts) []space.Plan {
-	var out []space.Plan
-	add := func(q space.Plan) {
-		if q = q.Normal(); q.Legal(f) == nil {
-			out = append(out, q)
-		}
-	}
-	for _, b := range space.Blocks {
-		q := p
-		q.Block = b
-		add(q)
-	}
-	for _, hot := range []bool{false, true} {
-		q := p
-		q.Hot, q.Columns = hot, !hot
-		add(q)
-		q.Columns = true
-		add(q)
-	}
-	for _, w := range space.Widths {
-		q := p
-		q.Lanes = w
-		add(q)
-	}
-	for _, o := range []space.Order{space.Degree, space.Log, space.Linear} {
-		q := p
-		q.Order = o
-		add(q)
-	}
-	for _, n := range []int16{128, 256, 1024, 2048} {
-		q := p
-		q.Tile = n
-		add(q)
-	}
-	for _, b := range space.Blocks {
-		q := p
-		q.Baked, q.Block = true, b
-		add(q)
 	}
 	return out
 }

@@ -16,18 +16,6 @@ func (x *matrixFacts) fingerprint(rows, cols int, entries int64) string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// tuningKey names a kind of product of a graph: the directions with their rows at hand, whether x
-// is full, the frontier's decade, and the size of results. facts are the facts of one of the
-// directions.
-func tuningKey(pull, push bool, f space.Facts, fingerprint string) string {
-	decade := 0
-	for share := f.Frontier; share < 0.3 && decade < 3; share *= 10 {
-		decade++
-	}
-	return fmt.Sprintf("%s pull=%t push=%t full=%t any=%t size=%d,%d share=%d",
-		fingerprint, pull, push, f.FullX, f.Any, f.Result, f.Elements, decade)
-}
-
 // tunedFile is the file of this device's tuned plans, "" without a cache directory.
 func (d *Device) tunedFile() string {
 	if d.cacheDir == "" {
@@ -59,7 +47,7 @@ func (w *walk) tuned() (p space.Plan, ok bool) {
 		}
 		a := w.rows[d]
 		print := w.factsOf(a).fingerprint(a.m, a.n, a.known())
-		if p, ok := t.Find(tuningKey(pull != nil, push != nil, *x, print)); ok {
+		if p, ok := t.Find(tuned.Key(pull != nil, push != nil, *x, print)); ok {
 			return p, true
 		}
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// This file calls the vendor's library, cuSPARSE, for the products that it
-// has: plus_times of float32 and float64. Beside the kernels here it was the
-// slower in all of the table of hiveblas-bench gpu (SpMV on R-MAT 18 to 22, SpMM of 64
-// columns, SpGEMM), so it runs when it is asked for: ops.Using(ops.Vendor).
+// This file calls the vendor's library, cuSPARSE, for the products that it has: plus_times of float32
+// and float64. Beside the kernels here it was the slower in all of the table of hiveblas-bench gpu
+// (SpMV on R-MAT 18 to 22, SpMM of 64 columns, SpGEMM), so it runs when it is asked for, by
+// ops.Using(ops.Vendor), or where Tune has found it to be the faster.
 
 // vendor is cuSPARSE, opened when first asked for.
 type vendor struct {
@@ -23,6 +23,13 @@ type vendor struct {
 }
 
 func (f *frame) vendor() *vendor {
+	v := f.vendorLibrary()
+	f.fail(v.err)
+	return v
+}
+
+// vendorLibrary opens the library at first. Its err says why it is not there.
+func (f *frame) vendorLibrary() *vendor {
 	v := f.d.vendor
 	if v == nil {
 		v = &vendor{}
@@ -31,7 +38,6 @@ func (f *frame) vendor() *vendor {
 		}
 		f.d.vendor = v
 	}
-	f.fail(v.err)
 	return v
 }
 
@@ -76,15 +82,20 @@ func (f *frame) vendorProduct(s device.Semiring, a, b *store, mask *device.Mask)
 
 // vendorType refuses products that cuSPARSE does not have, and names the elements of the others.
 func (f *frame) vendorType(s device.Semiring, a, b *store) driver.ValueType {
-	t := s.Add.Out
-	plain := s.Add.Text == "x + y" && s.Mul.Text == "x * y" && s.Position == 0 && t.Float() && s.Mul.X.Name == t.Name && s.Mul.Y.Name == t.Name
-	if !plain || a.val == nil || b.val == nil || a.known() >= 1<<31 || b.known() >= 1<<31 || a.m == 0 || b.n == 0 {
+	if !f.vendorHas(s, a, b) {
 		f.fail(errVendor)
 	}
-	if t.Size == 8 {
+	if s.Add.Out.Size == 8 {
 		return driver.Float64
 	}
 	return driver.Float32
+}
+
+// vendorHas reports whether cuSPARSE has a product, as far as its operator, values and sizes go.
+func (f *frame) vendorHas(s device.Semiring, a, b *store) bool {
+	t := s.Add.Out
+	plain := s.Add.Text == "x + y" && s.Mul.Text == "x * y" && s.Position == 0 && t.Float() && s.Mul.X.Name == t.Name && s.Mul.Y.Name == t.Name
+	return plain && a.val != nil && b.val != nil && a.known() < 1<<31 && b.known() < 1<<31 && a.m != 0 && b.n != 0
 }
 
 // vendorOf describes a matrix to cuSPARSE, and keeps that.

@@ -73,7 +73,7 @@ type walkKey struct {
 
 // launchedPlan is p as far as the text of its kernels depends on it.
 func launchedPlan(p space.Plan) space.Plan {
-	p.Columns = false
+	p.Columns, p.Ranges = false, min(p.Ranges, 1)
 	if p.Layout != space.SELL {
 		p.Order = space.Natural
 	} else if p.Order != space.Natural {
@@ -116,7 +116,7 @@ func (w *walk) program(key walkKey) *program {
 	p.name = plan.String() + ", " + p.name
 	pull := plan.Direction == space.Pull
 	p.flag("HB_FLIP", w.flip).flag("HB_MASKED", key.mask).flag("HB_HIT", key.hit)
-	p.flag("HB_ENDS", key.s.Ends)
+	p.flag("HB_ENDS", key.s.Ends).flag("HB_ADDS", plan.Ranges != 0)
 	p.flag("HB_X_BITMAP", pull && key.xFormat == sparse.Bitmap)
 	p.flag("HB_X_LISTED", pull && key.xFormat <= sparse.Hypersparse)
 	p.flag("HB_X_AT", key.at).flag("HB_PLACED", plan.Layout == space.Hyper)
@@ -141,14 +141,23 @@ func (w *walk) program(key walkKey) *program {
 	if p.parts = walkParts(plan); plan.Schedule.Own() != nil {
 		p.own = plan.Schedule.Own().Text
 	}
+	if plan.Layout.Own() != nil {
+		p.rows = plan.Layout.Own().Text
+	}
 	return p.native(w.s.Add)
 }
+
+// ownLayoutPart is the part that the text of a layout of a user's own follows.
+const ownLayoutPart = "layout/own"
 
 // walkParts are the files of a plan's kernel.
 func walkParts(plan space.Plan) []string {
 	layout, schedule, frame := plan.Layout.String(), plan.Schedule.String(), plan.Frame.String()
 	if plan.Layout == space.CSR16 {
 		layout = "csr"
+	}
+	if plan.Layout.Own() != nil {
+		layout = "own"
 	}
 	if plan.Schedule == space.MPP {
 		schedule = "strict"
@@ -194,6 +203,8 @@ func (w *walk) product(ran *device.Ran) (out *store, filtered bool) {
 	switch w.plan.Schedule {
 	case space.Expand: // u's elements come first in the kernel
 		return w.expand(w.s, !w.flip, true, w.list(w.u), w.a, ran), false
+	case space.Vendor:
+		return w.vendorPull(w.s, w.a, w.u), false
 	case space.Tiles:
 		if w.plan.Columns {
 			ran.Method = methodRelabelled
@@ -210,6 +221,9 @@ func (w *walk) product(ran *device.Ran) (out *store, filtered bool) {
 	if w.err != nil {
 		return nil, false
 	}
+	if w.plan.Ranges != 0 {
+		return w.pull(w.rangesOf(w.a, int(w.plan.Ranges))...), w.mask != nil
+	}
 	w.form = w.layoutOf(w.a, w.plan.Layout, w.plan.Order)
 	if w.err != nil {
 		return nil, false
@@ -217,7 +231,7 @@ func (w *walk) product(ran *device.Ran) (out *store, filtered bool) {
 	if w.plan.Direction == space.Push {
 		return w.push(ran), w.mask != nil
 	}
-	return w.pull(), w.mask != nil
+	return w.pull(w.a), w.mask != nil
 }
 
 // relabelled takes the matrix with its columns by degree, and the full vector in their order.
@@ -265,8 +279,9 @@ func itemsOf(w *walk, list *mem, n int64) itemsArg {
 	return itemsArg{count: int64(w.form.arg.nplaces)}
 }
 
-// pull collects the rows.
-func (w *walk) pull() *store {
+// pull collects the rows of the matrix, or of its ranges of columns, whose sums it joins in their
+// order.
+func (w *walk) pull(parts ...*store) *store {
 	f := w.frame
 	size := int64(w.s.Add.Out.Size)
 	// Every row that has entries has a result where x is full and no row and no term is left out.
@@ -300,10 +315,20 @@ func (w *walk) pull() *store {
 		val = out.val
 	}
 	arg.hit, arg.out = uint64(hit.ptr()), uint64(val.ptr())
-	if w.compose(); f.err != nil {
-		return nil
+	whole := w.a
+	for i, part := range parts {
+		if w.plan.Ranges != 0 {
+			w.a, w.form = part, f.layoutOf(part, w.plan.Layout, w.plan.Order)
+		}
+		if f.err != nil {
+			return nil
+		}
+		if w.compose(); i == 0 && (w.plan.Ranges != 0 || w.plan.Schedule.Split() || w.plan.From == space.List) {
+			f.each(f.kernel(w.p, "hb_start"), n, n, hit, val)
+		}
+		w.collect(itemsOf(w, list, count), &arg)
 	}
-	w.collect(itemsOf(w, list, count), n, hit, val, &arg)
+	w.a = whole
 	if out == nil && hyper != nil {
 		out = f.perRow(hyper, hyper.nvec, w.s.Add.Out, hit, val)
 	} else if out == nil {
@@ -313,16 +338,12 @@ func (w *walk) pull() *store {
 }
 
 // collect launches the kernels of a pull.
-func (w *walk) collect(items itemsArg, n int64, hit, val *mem, arg *pullArg) {
+func (w *walk) collect(items itemsArg, arg *pullArg) {
 	f := w.frame
-	schedule := w.plan.Schedule
-	if schedule.Split() || w.plan.From == space.List {
-		f.each(f.kernel(w.p, "hb_start"), n, n, hit, val)
-	}
 	if items.count == 0 || w.a.known() == 0 && !w.hit {
 		return
 	}
-	if !schedule.Tiled() {
+	if !w.plan.Schedule.Tiled() {
 		w.launchWalk(items, byValue(&w.form.arg), byValue(&items), byValue(arg))
 		return
 	}

@@ -3,6 +3,7 @@ package graphio
 import (
 	"github.com/hiveblas/hiveblas/graphio/internal/binfile"
 	"github.com/hiveblas/hiveblas/graphio/internal/core"
+	"github.com/hiveblas/hiveblas/internal/mapped"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -36,7 +37,7 @@ func (m *Mapped[T]) Close() error {
 	m.Matrix = nil
 	data := m.data
 	m.data = nil
-	return binfile.Unmap(data)
+	return mapped.Unmap(data)
 }
 
 // MappedStructure is the structure of a matrix in a binary file that is mapped into memory; see
@@ -51,7 +52,7 @@ type MappedStructure struct {
 // type, neither compressed nor in blocks. It reads the head and the labels alone, and verifies
 // neither checksums nor the invariants of the rows: give the structure to functions that say that
 // they check the rows that they read, such as apps.NewLocalClusterer. Others may fail or panic on a
-// damaged file; [OpenMapped] verifies one.
+// damaged file; [OpenMapped] verifies one. The system is told that the file is read here and there.
 func MapStructure(path string) (*MappedStructure, error) {
 	s, labels, data, err := binfile.MapStructure(path)
 	if err != nil {
@@ -69,5 +70,5 @@ func (m *MappedStructure) Close() error {
 	m.Pattern = nil
 	data := m.data
 	m.data = nil
-	return binfile.Unmap(data)
+	return mapped.Unmap(data)
 }

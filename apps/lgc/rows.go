@@ -6,6 +6,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/mapped"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -73,16 +74,19 @@ func (c *Clusterer) forQuery(seeds []int, run workflow.Run) (*Clusterer, error) 
 // meet adds the degrees of the vertices with an entry in v.
 func (c *Clusterer) meet(v lgcVector, with ops.Option) error {
 	var at []int
-	var degrees []float64
 	for i := range v.All() {
-		if _, known := c.degree.At(i); known {
-			continue
+		if _, known := c.degree.At(i); !known {
+			at = append(at, i)
 		}
+	}
+	c.rows.offsetsAhead(at)
+	degrees := make([]float64, 0, len(at))
+	for _, i := range at {
 		d := c.rows.Ptr[i+1] - c.rows.Ptr[i]
 		if d < 0 || d > int64(c.n) {
 			return c.rows.damaged(i, "out of order: its offsets descend")
 		}
-		at, degrees = append(at, i), append(degrees, float64(d))
+		degrees = append(degrees, float64(d))
 	}
 	if len(at) == 0 {
 		return nil
@@ -103,8 +107,33 @@ func (r *rows) damaged(row int, what string) error {
 	return workflow.AboutVertices("LocalCluster", "the row of vertex {0}", what, "a sound row without self-loops; LocalCluster and hiveblas lgc --whole take and check whole graphs", row)
 }
 
+// near is the number of offsets between two that are read with them: 32 KB, of 8 to 512 KB the best
+// (bench/results/2026-11-29-mapped-lgc-2core.txt).
+const near = 4 << 10
+
+// offsetsAhead starts to read the offsets of ascending rows, if they are in a file.
+func (r *rows) offsetsAhead(at []int) {
+	for k := 0; k < len(at); {
+		first := k
+		for k++; k < len(at) && at[k]-at[k-1] < near; k++ {
+		}
+		mapped.Ahead(r.Ptr[at[first] : at[k-1]+2])
+	}
+}
+
+// ahead starts to read the rows of the entries of v, if they are in a file.
+func (r *rows) ahead(v lgcVector) {
+	for i := range v.All() {
+		lo, hi := r.Ptr[i], r.Ptr[i+1]
+		if !r.read[int32(i)] && 0 <= lo && lo <= hi && hi <= int64(len(r.Idx)) {
+			mapped.Ahead(r.Idx[lo:hi])
+		}
+	}
+}
+
 // check checks the rows of the entries of v that were not read yet.
 func (r *rows) check(v lgcVector) error {
+	r.ahead(v)
 	for i := range v.All() {
 		if r.read[int32(i)] {
 			continue

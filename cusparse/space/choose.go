@@ -163,3 +163,19 @@ func (r rule) holds(f Facts) bool {
 	}
 	return true
 }
+
+// Bytes is about what the form of a matrix takes that p reads besides its rows.
+func (p Plan) Bytes(f Facts) int64 {
+	size := int64(max(f.Elements, 1))
+	switch p.Layout {
+	case CSR: // columns by degree
+		return 4*f.Entries + 4*int64(f.Cols)
+	case COO:
+		return 4 * f.Entries
+	case CSR16:
+		return 2 * f.Entries
+	case DIA:
+		return int64(f.Rows)*(int64(f.Diagonals)*size+16) + f.Entries/10*(size+4)
+	}
+	return f.Entries*(size+4)*5/4 + 24*int64(f.Rows)
+}

@@ -36,6 +36,7 @@ type Facts struct {
 	Position   bool    // ⊗ reads positions
 	Ends       bool    // ⊗ reads the vector at both ends of an edge
 	Uses       float64 // products that the matrix is expected to serve
+	Vendor     bool    // pull: cuSPARSE has the product, and may be chosen
 }
 
 // A ClashError is two parts of a plan that do not fit together, or a part that does not fit the
@@ -63,6 +64,17 @@ func (p Plan) Legal(f Facts) error {
 		if part, reason := o.refused(p, f); reason != "" {
 			return clash(sched, part, reason)
 		}
+	}
+	if o := p.Layout.Own(); o != nil {
+		if part, reason := o.refused(p, f); reason != "" {
+			return clash(layout, part, reason)
+		}
+	}
+	if part, reason := p.vendor(f); reason != "" {
+		return clash(sched, part, reason)
+	}
+	if part, reason := p.ranges(f); reason != "" {
+		return clash("ranges", part, reason)
 	}
 	if p.Direction == Pull {
 		if p.Schedule == Expand {
@@ -196,6 +208,46 @@ func (p Plan) Legal(f Facts) error {
 	return nil
 }
 
+// vendor returns why cuSPARSE does not run the plan, and the part that it clashes with.
+func (p Plan) vendor(f Facts) (part, reason string) {
+	switch {
+	case p.Schedule != Vendor:
+	case p.Direction == Push:
+		return "push", "it multiplies by rows; use pull"
+	case p.Layout != CSR:
+		return p.Layout.String(), "it reads csr"
+	case p.Frame != Store:
+		return p.Frame.String(), "it writes results itself; use store"
+	case p.From != All || p.Order != Natural:
+		return "from, order", "it walks all rows as they stand"
+	case p.Columns:
+		return "relabelled", "it reads the columns as they stand"
+	case !f.Vendor:
+		return "operands", "it has plus_times of float32 and float64, of a matrix with values and a full vector, without a mask; and the library must be there and not forbidden"
+	}
+	return "", ""
+}
+
+// ranges returns why the columns are not walked in ranges, and the part that this clashes with.
+func (p Plan) ranges(f Facts) (part, reason string) {
+	switch {
+	case p.Ranges == 0:
+	case p.Direction == Push:
+		return "push", "it writes to the columns; use pull"
+	case p.Schedule == Tiles || p.Schedule == Vendor || p.Schedule == Expand:
+		return p.Schedule.String(), "its kernel reads the whole matrix"
+	case p.Layout == DIA || p.Layout == Hyper || f.Hyper:
+		return p.Layout.String(), "diagonals and hypersparse rows are read as a whole"
+	case !f.ReadsX:
+		return "operands", "no values of the vector are read"
+	case f.ListedX:
+		return "operands", "the vector is a list; use a full vector or a bitmap"
+	case int(p.Ranges) > f.Cols:
+		return "matrix", "it has fewer columns than ranges"
+	}
+	return "", ""
+}
+
 // atomics checks what atomic addition needs.
 func (p Plan) atomics(f Facts) error {
 	switch f.Result {
@@ -218,17 +270,20 @@ func (p Plan) Deterministic(f Facts) bool {
 	return true
 }
 
-// Blocks are the block sizes of the space, and Widths the lanes of VW.
+// Blocks are the block sizes of the space, Widths the lanes of VW, and ColumnRanges the numbers of
+// ranges of columns.
 var (
 	Blocks = []int16{64, 128, 256, 512, 1024}
 	Widths = []int8{2, 4, 8, 16, 32}
 	sizes  = []int16{256, 512, 1024}
+
+	ColumnRanges = []int8{2, 4, 8, 16}
 )
 
 // Points returns the plans of a direction that are legal for an operation, in a fixed order.
 func Points(d Direction, f Facts) []Plan {
 	var out []Plan
-	for l := range layouts {
+	for l := range layoutNames() {
 		for s := range scheduleNames() {
 			for fr := range frames {
 				for from := range frontiers {
@@ -261,7 +316,7 @@ func variants(p Plan, f Facts) []Plan {
 		hot, columns, both := p, p, p
 		hot.Hot, columns.Columns, both.Hot, both.Columns = true, true, true, true
 		return []Plan{p.Normal(), hot.Normal(), columns.Normal(), both.Normal()}
-	case Expand:
+	case Expand, Vendor:
 		return []Plan{p.Normal()}
 	}
 	each(func(p Plan) (to []Plan) {
@@ -296,6 +351,16 @@ func variants(p Plan, f Facts) []Plan {
 			return []Plan{p, q}
 		})
 	}
+	each(func(p Plan) []Plan {
+		to := []Plan{p}
+		for _, n := range ColumnRanges {
+			q := p
+			if q.Ranges = n; q.Legal(f) == nil && q.Normal().Block == DefaultBlock {
+				to = append(to, q)
+			}
+		}
+		return to
+	})
 	columns := p
 	columns.Columns = true
 	if columns.Legal(f) == nil {
@@ -307,6 +372,42 @@ func variants(p Plan, f Facts) []Plan {
 	}
 	for i := range out {
 		out[i] = out[i].Normal()
+	}
+	return out
+}
+
+// Neighbours are the legal plans that differ from p in its numbers, its order, its ranges or in
+// whether diagonals are baked.
+func Neighbours(p Plan, f Facts) []Plan {
+	var out []Plan
+	add := func(change func(q *Plan)) {
+		q := p
+		change(&q)
+		if q = q.Normal(); q.Legal(f) == nil {
+			out = append(out, q)
+		}
+	}
+	for _, b := range Blocks {
+		add(func(q *Plan) { q.Block = b })
+	}
+	for _, hot := range []bool{false, true} {
+		add(func(q *Plan) { q.Hot, q.Columns = hot, !hot })
+		add(func(q *Plan) { q.Hot, q.Columns = hot, true })
+	}
+	for _, w := range Widths {
+		add(func(q *Plan) { q.Lanes = w })
+	}
+	for _, o := range []Order{Degree, Log, Linear} {
+		add(func(q *Plan) { q.Order = o })
+	}
+	for _, n := range []int16{128, 256, 1024, 2048} {
+		add(func(q *Plan) { q.Tile = n })
+	}
+	for _, n := range ColumnRanges {
+		add(func(q *Plan) { q.Ranges = n })
+	}
+	for _, b := range Blocks {
+		add(func(q *Plan) { q.Baked, q.Block = true, b })
 	}
 	return out
 }

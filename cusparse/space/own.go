@@ -28,15 +28,15 @@ type Own struct {
 	Refuses func(p Plan, f Facts) (reason string)
 }
 
-// A WrongError says that a plan with a schedule of a user's own computed another result than the
-// plan that is chosen without a search.
+// A WrongError says that a plan with a schedule or a layout of a user's own computed another result
+// than the plan that is chosen without a search.
 type WrongError struct {
 	Plan       Plan
 	Difference string
 }
 
 func (e *WrongError) Error() string {
-	return fmt.Sprintf("plan %q is wrong: %s; see docs/schedules.md for what a schedule must do", e.Plan.String(), e.Difference)
+	return fmt.Sprintf("plan %q is wrong: %s; see docs/schedules.md for what a schedule and a layout must do", e.Plan.String(), e.Difference)
 }
 
 // An OwnError says what is wrong with a schedule of a user's own.
@@ -112,7 +112,7 @@ func Register(o Own) (Schedule, error) {
 	switch {
 	case !isWord(o.Name):
 		return bad("has no name of lower-case letters and digits that begins with a letter")
-	case slices.Contains(slices.Concat(directions, layouts, schedules, frames, frontiers, orders, flags, numbers), o.Name):
+	case taken(o.Name):
 		return bad("has the name of another part of plans; give it another one")
 	case !strings.Contains(o.Text, "hb_walk"):
 		return bad("has no kernel hb_walk in its text; see docs/schedules.md")
@@ -130,7 +130,10 @@ func Register(o Own) (Schedule, error) {
 			return Schedule(len(schedules) + k), nil
 		}
 	}
-	if len(schedules)+len(list) > 255 {
+	switch {
+	case slices.Contains(layoutNames(), o.Name):
+		return bad("has the name of a layout; give it another one")
+	case len(schedules)+len(list) > 255:
 		return bad("is one too many: there are 256 schedules")
 	}
 	list = append(slices.Clone(list), o)
@@ -175,9 +178,9 @@ func ReadOwn(text string) (Own, error) {
 			o.Parts = true
 		case key == "layouts":
 			for _, v := range values {
-				i := slices.Index(layouts, v)
+				i := slices.Index(layoutNames(), v)
 				if i < 0 {
-					return bad("layouts: " + suggest(v, layouts))
+					return bad("layouts: " + suggest(v, layoutNames()))
 				}
 				o.Layouts = append(o.Layouts, Layout(i))
 			}

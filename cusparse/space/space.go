@@ -56,6 +56,7 @@ const (
 	EMV                    // a thread takes four consecutive edges
 	Tiles                  // equal tiles of entries in registers, by hand: kernels/spmv.cu
 	Expand                 // all terms are written, sorted and added up in order: kernels/expand.cu
+	Vendor                 // cuSPARSE's SpMV
 )
 
 // A Frame says where results go.
@@ -105,22 +106,28 @@ type Plan struct {
 	Block     int16 // threads of a block
 	Lanes     int8  // of VW
 	Tile      int16 // edges of a tile of STRICT and MPP
+	Ranges    int8  // pull: ranges of columns that are walked one after another, for the caches
 }
 
 var (
 	directions = []string{"pull", "push"}
 	layouts    = []string{"csr", "hyper", "coo", "ell", "dia", "sell", "csr16"}
 	schedules  = []string{"vm", "vw", "wm", "cm", "twc", "twce", "strict", "mpp", "em", "emv", "tiles",
-		"expand"}
+		"expand", "cusparse"}
 	frames    = []string{"store", "segmented", "atomic", "bitmap", "append"}
 	frontiers = []string{"all", "list", "bitmap"}
 	orders    = []string{"natural", "degree", "log", "linear"}
 	flags     = []string{"baked", "hot", "relabelled"}
-	numbers   = []string{"block", "lanes", "tile", "from", "order"}
+	numbers   = []string{"block", "lanes", "tile", "ranges", "from", "order"}
 )
 
 func (d Direction) String() string { return name(directions, int(d)) }
-func (l Layout) String() string    { return name(layouts, int(l)) }
+func (l Layout) String() string {
+	if o := l.Own(); o != nil {
+		return o.Name
+	}
+	return name(layouts, int(l))
+}
 func (s Schedule) String() string {
 	if o := s.Own(); o != nil {
 		return o.Name
@@ -147,7 +154,7 @@ const (
 
 // Normal returns p with the defaults in place of zeros, and without numbers that its parts ignore.
 func (p Plan) Normal() Plan {
-	if p.Block == 0 || p.Schedule == Tiles || p.Schedule == Expand {
+	if p.Block == 0 || p.Schedule == Tiles || p.Schedule == Expand || p.Schedule == Vendor {
 		p.Block = DefaultBlock
 	}
 	if p.Schedule != VW {
@@ -178,6 +185,7 @@ func (p Plan) String() string {
 	add(p.Hot, flags[1])
 	add(p.Columns, flags[2])
 	add(p.Lanes != 0, "lanes="+strconv.Itoa(int(p.Lanes)))
+	add(p.Ranges != 0, "ranges="+strconv.Itoa(int(p.Ranges)))
 	add(p.Tile != 0 && p.Tile != DefaultTile, "tile="+strconv.Itoa(int(p.Tile)))
 	add(p.Block != DefaultBlock, "block="+strconv.Itoa(int(p.Block)))
 	return strings.Join(out, " ")
@@ -202,7 +210,7 @@ func (e *ParseError) Error() string {
 func Parse(text string) (Plan, error) {
 	var p Plan
 	var direction, schedule, frame bool
-	schedules := scheduleNames()
+	layouts, schedules := layoutNames(), scheduleNames()
 	for _, word := range strings.Fields(text) {
 		key, value, number := strings.Cut(word, "=")
 		fail := func(reason string) (Plan, error) { return Plan{}, &ParseError{text, word, reason} }
@@ -220,9 +228,9 @@ func Parse(text string) (Plan, error) {
 					return fail("names no order: " + suggest(value, orders))
 				}
 				p.Order = Order(i)
-			case "block", "lanes", "tile":
+			case "block", "lanes", "tile", "ranges":
 				n, err := strconv.Atoi(value)
-				limits := map[string][2]int{"block": {32, 1024}, "lanes": {2, 32}, "tile": {32, 8192}}[key]
+				limits := map[string][2]int{"block": {32, 1024}, "lanes": {2, 32}, "tile": {32, 8192}, "ranges": {2, 64}}[key]
 				if err != nil || n < limits[0] || n > limits[1] || n&(n-1) != 0 {
 					return fail(fmt.Sprintf("is not a power of two from %d to %d", limits[0], limits[1]))
 				}
@@ -231,6 +239,8 @@ func Parse(text string) (Plan, error) {
 					p.Block = int16(n)
 				case "lanes":
 					p.Lanes = int8(n)
+				case "ranges":
+					p.Ranges = int8(n)
 				default:
 					p.Tile = int16(n)
 				}

@@ -210,6 +210,7 @@ var functions = []listedFunction{
 	{"cusparse.WithCompiler", cusparse.WithCompiler},
 	{"cusparse.WithDriver", cusparse.WithDriver},
 	{"cusparse.WithKernelCache", cusparse.WithKernelCache},
+	{"cusparse.WithoutVendor", cusparse.WithoutVendor},
 	{"generate.Bipartite", generate.Bipartite},
 	{"generate.Grid", generate.Grid},
 	{"generate.On", generate.On},

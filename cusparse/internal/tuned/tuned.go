@@ -9,16 +9,31 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
+	"math/bits"
 	"os"
 
 	"github.com/hiveblas/hiveblas/cusparse/space"
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
 )
 
-// Plans are plans by the fingerprint of a graph and the kind of product, on one device and driver.
+// Plans are plans, or methods of products with full matrices, by the fingerprint of a graph and the
+// kind of product, on one device and driver.
 type Plans struct {
 	path  string
 	Plans map[string]string `json:"plans"`
+}
+
+// Key names a kind of product of a graph: the directions with their rows at hand, whether x
+// is full, the frontier's decade, and the size of results. facts are the facts of one of the
+// directions.
+func Key(pull, push bool, f space.Facts, fingerprint string) string {
+	decade := 0
+	for share := f.Frontier; share < 0.3 && decade < 3; share *= 10 {
+		decade++
+	}
+	return fmt.Sprintf("%s pull=%t push=%t full=%t any=%t size=%d,%d share=%d",
+		fingerprint, pull, push, f.FullX, f.Any, f.Result, f.Elements, decade)
 }
 
 // Read returns the plans of a file, none without a path. A file that cannot be read counts as none:
@@ -34,6 +49,11 @@ func Read(path string) *Plans {
 	return t
 }
 
+// ColumnsKey names a product of a graph with a full matrix, whose columns count by powers of two.
+func ColumnsKey(fingerprint string, columns, size int) string {
+	return fmt.Sprintf("%s mxm columns=%d size=%d", fingerprint, bits.Len(uint(columns)), size)
+}
+
 // Find returns the plan of a key.
 func (t *Plans) Find(key string) (p space.Plan, ok bool) {
 	text, ok := t.Plans[key]
@@ -45,7 +65,7 @@ func (t *Plans) Find(key string) (p space.Plan, ok bool) {
 }
 
 // Keep stores plans by their keys, in the file too.
-func (t *Plans) Keep(plans map[string]space.Plan) error {
+func (t *Plans) Keep(plans map[string]string) error {
 	if t.path != "" {
 		if b, err := os.ReadFile(t.path); err == nil { // what other processes have found
 			var theirs Plans
@@ -60,9 +80,7 @@ func (t *Plans) Keep(plans map[string]space.Plan) error {
 			return fmt.Errorf("tuned plans: %w", err)
 		}
 	}
-	for key, p := range plans {
-		t.Plans[key] = p.String()
-	}
+	maps.Copy(t.Plans, plans)
 	if t.path == "" {
 		return nil
 	}

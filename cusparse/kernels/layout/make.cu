@@ -132,3 +132,22 @@ HB_KERNEL hb_sell_fill(hb_i64 n, const hb_i64 *ptr, const hb_i32 *idx, const HB_
 		}
 	}
 }
+
+// hb_own_fill gives the slots of a layout of a user's own their values, by the numbers of their
+// entries, and counts faults: columns outside the matrix, numbers that are no entries, entries in
+// several slots. found counts the slots with an entry. seen has a bit for each entry; seen, found and
+// faults are zero before.
+HB_KERNEL hb_own_fill(hb_i64 slots, hb_i32 ncols, hb_i64 entries, const hb_i32 *idx, const hb_i64 *entry, const HB_V *val,
+	HB_V *toVal, hb_u32 *seen, hb_u64 *found, hb_u64 *faults) {
+	HB_EACH(p, slots) {
+		const hb_i64 e = entry[p];
+		if (idx[p] < -1 || idx[p] >= ncols || e < -1 || e >= entries || (idx[p] < 0) != (e < 0)) {
+			atomicAdd(faults, 1ull);
+			continue;
+		}
+		if (e < 0) continue;
+		if (atomicOr(&seen[e / 32], 1u << (e % 32)) >> (e % 32) & 1) atomicAdd(faults, 1ull);
+		atomicAdd(found, 1ull);
+		if (val) toVal[p] = val[e];
+	}
+}

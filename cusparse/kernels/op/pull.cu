@@ -2,7 +2,7 @@
 // result. HB_HIT: presence is written, a row has a result if it has a term; else every row that has
 // edges has one, as with a full x. HB_X_BITMAP, HB_X_LISTED: x is a bitmap or a list, else full.
 // HB_ENDS: ⊗ is hb_gather of the values of x at both ends of an edge, where hb_sends holds.
-// HB_PLACED: results stand at the places of the rows.
+// HB_PLACED: results stand at the places of the rows. HB_ADDS: the columns are walked in ranges.
 
 #define HB_REDUCES 1
 
@@ -98,10 +98,22 @@ HB_DEVICE void hb_visit(const hb_topology &g, const hb_op &op, hb_i32 v, hb_i32 
 #endif
 }
 
-// hb_put writes the result of a row.
+// hb_put writes the result of a row. HB_ADDS: a is the sum over a range of the columns, which
+// joins the sum of the ranges before it, at first hb_none().
 HB_DEVICE void hb_put(const hb_op &op, hb_i32 v, const hb_acc &a) {
 	const hb_i64 at = hb_at(op, v);
+#if HB_ADDS
+	hb_acc sum;
+	sum.sum = op.out[at];
 #if HB_HIT
+	sum.any = op.hit[at];
+#endif
+	sum = hb_join(sum, a);
+#if HB_HIT
+	op.hit[at] = sum.any != 0;
+#endif
+	op.out[at] = sum.sum;
+#elif HB_HIT
 	op.hit[at] = a.any != 0;
 	op.out[at] = a.any ? a.sum : HB_C();
 #else

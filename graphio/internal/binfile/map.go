@@ -3,6 +3,7 @@ package binfile
 import (
 	"github.com/hiveblas/hiveblas/graphio/internal/core"
 	"github.com/hiveblas/hiveblas/internal/hgb"
+	"github.com/hiveblas/hiveblas/internal/mapped"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -14,7 +15,7 @@ func OpenMapped(path string, e hgb.Item) (st *sparse.Store, labels core.Sides, d
 	if !hgb.HostLittle || int64(e.Width) != e.Type.Size {
 		return nil, labels, nil, &matrix.InvalidError{Op: op, Reason: "this machine stores numbers differently from the file; use ReadFile"}
 	}
-	if data, err = mapFile(path); err != nil {
+	if data, err = mapped.Map(path); err != nil {
 		return nil, labels, nil, err
 	}
 	st, names, err := hgb.Overlay(data, e)
@@ -31,9 +32,10 @@ func MapStructure(path string) (s *sparse.Structure, labels core.Sides, data []b
 	if !hgb.HostLittle {
 		return nil, labels, nil, &matrix.InvalidError{Op: op, Reason: "this machine stores numbers differently from the file; use ReadFile"}
 	}
-	if data, err = mapFile(path); err != nil {
+	if data, err = mapped.Map(path); err != nil {
 		return nil, labels, nil, err
 	}
+	mapped.Scattered(data)
 	s, names, err := hgb.OverlayStructure(data)
 	if err != nil {
 		return nil, labels, nil, unmapped(op, path, data, err)
@@ -48,6 +50,6 @@ func unmapped(op, path string, data []byte, err error) error {
 	} else {
 		err = binaryError(&core.ReadOptions{Common: core.Common{File: path}}, op, err)
 	}
-	_ = Unmap(data)
+	_ = mapped.Unmap(data)
 	return err
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package binfile
+package mapped
 
 import (
 	"io/fs"
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// mapFile maps a file into memory; writes stay private to the process.
-func mapFile(path string) ([]byte, error) {
+// Map maps a file into memory; writes stay private to the process.
+func Map(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -26,10 +26,11 @@ func mapFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// Unmap releases the bytes of OpenMapped.
+// Unmap releases the bytes of Map.
 func Unmap(data []byte) error {
 	if len(data) == 0 {
 		return nil
 	}
+	forget(data)
 	return syscall.Munmap(data)
 }
