@@ -22,9 +22,9 @@ const (
 
 // larger are the packages and files above the limits, with the lines that they may have.
 var larger = map[string]int{
-	"cusparse":     9700, // the backend: kernels are composed and launched in one place
+	"cusparse":     9800, // the backend: kernels are composed and launched in one place
 	"internal/cpu": 8300, // the drivers of all operations
-	"cmd/hiveblas": 9800, // a file a command
+	"cmd/hiveblas": 9850, // a file a command
 
 }
 
