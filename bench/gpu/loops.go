@@ -1,6 +1,8 @@
 package gpu
 
 import (
+	"fmt"
+
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/bench/internal/gpuside"
@@ -180,7 +182,16 @@ func weightsOf(g *gen.Graph) []int32 {
 	return val
 }
 
-// weightedOn is the graph with weights from 1 to 63.
+// weightedOn is the graph with weights from 1 to 63, and known to be symmetric as an undirected
+// graph of a file is.
 func weightedOn(b *gpuBench, in *inputs.GPU) (*matrix.Matrix[int32], error) {
-	return onDevice(b, in.Graph, weightsOf(in.Graph))
+	g := in.Graph
+	a, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, weightsOf(g))
+	if err != nil {
+		return nil, err
+	}
+	if !a.IsSymmetric() {
+		return nil, fmt.Errorf("bench: the weights are not symmetric")
+	}
+	return a, a.Move(b.dev)
 }
