@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
@@ -14,6 +15,60 @@ func (m *localMoving) gather() {
 		m.wishes = append(m.wishes, m.workers[k].wishes...)
 		m.workers[k].wishes = m.workers[k].wishes[:0]
 	}
+}
+
+// places numbers the communities with vertices from 0. Sums by these numbers take less memory than
+// sums by names, and so stay in caches.
+type places struct {
+	of   []int32 // of the community of each vertex
+	slot []int32 // of the community of a name, −1 if it has none
+	name []int32
+	tot  []int64 // Σ degrees
+}
+
+// placed returns the places of the present communities.
+func (m *localMoving) placed() *places {
+	p := m.places
+	if p == nil {
+		p = &places{of: make([]int32, m.g.n), slot: make([]int32, 2*m.g.n)}
+	}
+	p.name, p.tot = p.name[:0], p.tot[:0]
+	for c, tot := range m.tot {
+		if p.slot[c] = -1; tot > 0 {
+			p.add(int32(c), tot)
+		}
+	}
+	_ = parallel.Range(nil, m.threads, m.g.n, workflow.RowGrain, func(_, lo, hi int) {
+		for v := lo; v < hi; v++ {
+			p.of[v] = max(0, p.slot[m.label[v]]) // 0, or any, of a vertex with edges of weight 0 alone
+		}
+	})
+	return p
+}
+
+// add gives a community a place.
+func (p *places) add(name int32, tot int64) {
+	p.slot[name] = int32(len(p.name))
+	p.name, p.tot = append(p.name, name), append(p.tot, tot)
+}
+
+// name returns the name of a community by its place.
+func (m *localMoving) name(c int32) int32 {
+	if m.places == nil {
+		return c
+	}
+	return m.places.name[c]
+}
+
+// move gives a vertex the community that it wishes for.
+func (m *localMoving) move(x *wish) {
+	p, degree := m.places, m.g.degree[x.vertex]
+	from, to := p.slot[x.from], p.slot[x.to]
+	m.label[x.vertex], p.of[x.vertex] = x.to, to
+	atomic.AddInt64(&m.tot[x.from], -degree)
+	atomic.AddInt64(&m.tot[x.to], degree)
+	atomic.AddInt64(&p.tot[from], -degree)
+	atomic.AddInt64(&p.tot[to], degree)
 }
 
 // count adds a wish to the wishes of its community.
@@ -32,6 +87,11 @@ func (m *localMoving) granted(x *wish) bool {
 // grant makes the moves of the wishes that come true, adds their vertices to moved, and returns the
 // gain in modularity, times gainScale.
 func (m *localMoving) grant() int64 {
+	for k := range m.wishes {
+		if x := &m.wishes[k]; m.places.slot[x.to] < 0 { // a new community
+			m.places.add(x.to, 0)
+		}
+	}
 	if m.threads > 1 && len(m.wishes) >= m.grain.wishes {
 		return m.grantShared()
 	}
@@ -47,10 +107,7 @@ func (m *localMoving) grant() int64 {
 			continue
 		}
 		sum += int64(x.gain * unit)
-		degree := m.g.degree[x.vertex]
-		m.label[x.vertex] = x.to
-		m.tot[x.from] -= degree
-		m.tot[x.to] += degree
+		m.move(x)
 		m.moved = append(m.moved, x.vertex)
 	}
 	for k := range m.wishes {
@@ -65,7 +122,6 @@ const wishGrain = 1 << 8
 
 // grantShared is grant by all threads. Sums of integers and maxima do not depend on their order.
 func (m *localMoving) grantShared() int64 {
-	degree := m.g.degree
 	m.countShared()
 	var total, moves atomic.Int64
 	before := len(m.moved)
@@ -82,9 +138,7 @@ func (m *localMoving) grantShared() int64 {
 				continue
 			}
 			sum += int64(x.gain * unit)
-			m.label[x.vertex] = x.to
-			atomic.AddInt64(&m.tot[x.from], -degree[x.vertex])
-			atomic.AddInt64(&m.tot[x.to], degree[x.vertex])
+			m.move(x)
 			mine = append(mine, x.vertex)
 		}
 		total.Add(sum)

@@ -6,9 +6,11 @@ import (
 	"math/bits"
 	"slices"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/apps/internal/workflow"
 	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/prefetch"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 )
 
@@ -57,6 +59,7 @@ type localMoving struct {
 	drawn   []int32   // the batch of each vertex + 1, 0 if it is not active in the sweep
 	order   []int32
 	workers []moveWorker
+	places  *places
 	wishes  []wish
 	want    []int64  // Σ degrees of wishes by community, 0 between batches
 	best    []uint64 // the largest rank of a wish by community, 0 between batches
@@ -96,6 +99,7 @@ func newLocalMoving(g *levelGraph, o *CommunitiesOptions, level int) *localMovin
 // numbers below 2n, nil means each vertex its own. Vertices without edges are their own
 // communities.
 func (m *localMoving) start(part []int32) {
+	m.places = nil
 	clear(m.tot)
 	m.edged = 0
 	for _, k := range m.g.degree {
@@ -246,6 +250,9 @@ func (m *localMoving) draw(sweep int) bool {
 		return false
 	}
 	batches := batchesOf(n, active, sweep, m.level)
+	if sweep&(sweep-1) == 0 || m.places == nil { // there are fewer and fewer communities
+		m.places = m.placed()
+	}
 	state := splitmix.At(uint64(sweep), m.seed)
 	next := make([][]int, pieces) // of each batch the place of the next vertex of a piece
 	_ = parallel.Pieces(nil, m.threads, pieces, func(_, p int) {
@@ -319,10 +326,37 @@ func (m *localMoving) each(list []int32, decide func(w *moveWorker, v int32)) er
 	threads := parallel.Share(m.threads, at(k), m.grain.work)
 	return parallel.RangeAt(m.ctx, threads, k, stepPieces*threads, at, func(id, lo, hi int) {
 		w := m.worker(id)
-		for _, v := range list[lo:hi] {
+		for i, v := range list[lo:hi] {
+			m.ahead(list[lo+i : hi])
 			decide(w, v)
 		}
 	})
+}
+
+// rowsAhead is the prefetch distance of ahead, and placesAhead the distance for the neighbours of a
+// vertex, up to placesMost of them.
+const (
+	rowsAhead   = 4
+	placesAhead = 2
+	placesMost  = 32
+)
+
+// ahead prefetches what the decisions on the vertices after the first of a list read.
+func (m *localMoving) ahead(list []int32) {
+	g := m.g
+	if len(list) > rowsAhead {
+		v := list[rowsAhead]
+		if p := g.ptr[v]; p < int64(len(g.idx)) {
+			prefetch.Row(unsafe.Pointer(&g.degree[v]), unsafe.Pointer(&g.idx[p]))
+		}
+	}
+	if len(list) > placesAhead && m.places != nil {
+		v, of := list[placesAhead], m.places.of
+		row := g.idx[g.ptr[v]:g.ptr[v+1]]
+		for k := 1; k < min(len(row), placesMost); k += 2 {
+			prefetch.Row(unsafe.Pointer(&of[row[k-1]]), unsafe.Pointer(&of[row[k]]))
+		}
+	}
 }
 
 // worker returns the memory of a thread.
@@ -352,6 +386,7 @@ func (m *localMoving) step(list []int32) (int64, error) {
 
 // decide appends the best move of v, if there is one, to the wishes.
 func (m *localMoving) decide(w *moveWorker, v int32) {
+	m.active[v] = 0
 	if own, to, gain := m.choose(w, v); to != own {
 		w.wishes = append(w.wishes, wish{vertex: v, from: own, to: to, gain: gain})
 	}
@@ -360,8 +395,10 @@ func (m *localMoving) decide(w *moveWorker, v int32) {
 // choose returns the community of v and the best one, which is the same if v gains nothing. Others
 // may move meanwhile.
 func (m *localMoving) choose(w *moveWorker, v int32) (own, to int32, gain float64) {
-	g, label, sum, near, k := m.g, m.label, w.sum, w.near, 0
-	atomic.StoreUint32(&m.active[v], 0)
+	g, label, tot, sum, near, k := m.g, m.label, m.tot, w.sum, w.near, 0
+	if m.places != nil {
+		label, tot = m.places.of, m.places.tot
+	}
 	lo, hi := g.ptr[v], g.ptr[v+1]
 	if g.weight == nil {
 		for _, u := range g.idx[lo:hi] {
@@ -383,19 +420,19 @@ func (m *localMoving) choose(w *moveWorker, v int32) (own, to int32, gain float6
 			}
 		}
 	}
-	own = label[v]
-	degree := g.degree[v]
+	here, degree := label[v], g.degree[v]
 	factor := m.factor(degree)
-	stay := float64(sum[own]) - float64(factor*float64(atomic.LoadInt64(&m.tot[own])-degree))
+	stay := float64(sum[here]) - float64(factor*float64(atomic.LoadInt64(&tot[here])-degree))
+	own = m.label[v]
 	to, most := m.alone(v, own, stay)
 	for _, c := range near[:k] {
 		x := sum[c]
-		sum[c] = 0
-		if c == own {
+		if sum[c] = 0; float64(x) < most || c == here { // it gains at most x
 			continue
 		}
-		if y := float64(x) - float64(factor*float64(atomic.LoadInt64(&m.tot[c]))); y > most || y == most && c < to && to != own {
-			to, most = c, y
+		y := float64(x) - float64(factor*float64(atomic.LoadInt64(&tot[c])))
+		if y > most || y == most && to != own && m.name(c) < to {
+			to, most = m.name(c), y
 		}
 	}
 	if gain = most - stay; gain > leastGain*float64(degree) {

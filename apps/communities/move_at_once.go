@@ -47,6 +47,7 @@ func (m *movingAtOnce) sweep() (gain int64, moves int, err error) {
 			if atomic.LoadUint32(&m.active[v]) == 0 {
 				continue
 			}
+			atomic.StoreUint32(&m.active[v], 0)
 			if own, to, gain := m.choose(w, v); to != own {
 				m.move(v, own, to)
 				sum += gain

@@ -87,7 +87,7 @@ func applyLarge(env Env, c *sparse.Type, s *sparse.Store, f func(c, a Values), r
 // is a user's function. The values f(s) stay in a cache.
 func ApplyInto(env Env, c, s *sparse.Store, f func(c, a Values), accum *Binary) {
 	t := c.Type
-	in := entriesOf(s, roomBlock)
+	in := entriesOf(s, ReduceChunk)
 	_ = parallel.Range(nil, env.Threads, c.Val.Len(), valueChunk, func(_, lo, hi int) {
 		inBlocks(t, lo, hi, func(room Values, from, to int64) {
 			part := c.Part(from, to)
@@ -411,13 +411,10 @@ func getColumnSums(t *sparse.Type, n int, id Values) *columnSums {
 // is independent of the number of threads.
 func ReduceAll(env Env, s *sparse.Store, m *Monoid, sum Value) error {
 	m = guardMonoid(env, m, s.Type)
-	if s.Format == sparse.Bitmap {
-		if len(s.Present) <= smallWork && !s.Val.None() {
-			return reduceSmall(env, s.Type, m, presentValues(s), sum)
-		}
+	if s.Format == sparse.Bitmap && (s.Val.None() || len(s.Present) > smallWork && (!m.Exact || m.User)) {
 		s = s.ToSparse()
 	}
-	if n := s.NVals; n > 0 && n <= smallWork && !s.Val.None() {
+	if n := s.NVals; s.Format != sparse.Bitmap && n > 0 && n <= smallWork && !s.Val.None() {
 		return reduceSmall(env, s.Type, m, s.Part(0, n), sum)
 	}
 	return reduceLarge(env, s, m, sum)
@@ -436,15 +433,6 @@ func reduceSmall(env Env, t *sparse.Type, m *Monoid, v Values, sum Value) error 
 	return env.stopped(true)
 }
 
-// presentValues returns the values of the entries of a small bitmap.
-func presentValues(s *sparse.Store) Values {
-	m := getScratch()
-	defer m.release()
-	v := s.Type.Make(s.NVals)
-	s.Type.Move(v, nil, s.Val, m.listPresent(s.Present))
-	return v
-}
-
 // ReduceChunk is the number of entries that ReduceAll sums at a time. The products of so many
 // entries stay in a cache until they are summed.
 const ReduceChunk = smallWork
@@ -452,12 +440,24 @@ const ReduceChunk = smallWork
 // reduceGrain is the number of entries that a thread sums at a time, a multiple of ReduceChunk.
 const reduceGrain = 16 * ReduceChunk
 
+// reduceLarge sums chunks of entries, or of the positions of a bitmap.
 func reduceLarge(env Env, s *sparse.Store, m *Monoid, sum Value) error {
 	const chunk = ReduceChunk
-	n, t := int(s.NVals), s.Type
+	n, t := max(int(s.NVals), len(s.Present)), s.Type
 	partial := filled(t, (n+chunk-1)/chunk, m.Identity)
 	in := entriesOf(s, min(chunk, n))
 	err := parallel.Range(env.Ctx, env.Threads, n, reduceGrain, func(_, lo, hi int) {
+		if s.Format == sparse.Bitmap {
+			w := getScratch()
+			defer w.release()
+			inBlocks(t, lo, hi, func(room Values, from, to int64) {
+				list := sparse.AppendPresent(w.at[0][:0], s.Present[from:to])
+				room = t.Slice(room, 0, int64(len(list)))
+				t.Move(room, nil, s.Part(from, to), list)
+				m.Fold(at(t, partial, from/chunk), room)
+			})
+			return
+		}
 		for ; lo < hi; lo += chunk {
 			m.Fold(at(t, partial, int64(lo/chunk)), in.part(int64(lo), int64(min(lo+chunk, hi))))
 		}
@@ -470,18 +470,15 @@ func reduceLarge(env Env, s *sparse.Store, m *Monoid, sum Value) error {
 	return err
 }
 
-// roomBlock is the number of values that inBlocks has room for.
-const roomBlock = ReduceChunk
-
-// inBlocks calls fn for the blocks of lo … hi−1, with room for the values of a block.
+// inBlocks calls fn for blocks of ReduceChunk of lo … hi−1, with room for the values of a block.
 func inBlocks(t *sparse.Type, lo, hi int, fn func(room Values, from, to int64)) {
 	room, ok := t.Kept(useOther).(*Values)
 	if !ok {
-		v := t.Make(roomBlock)
+		v := t.Make(ReduceChunk)
 		room = &v
 	}
-	for ; lo < hi; lo += roomBlock {
-		to := min(lo+roomBlock, hi)
+	for ; lo < hi; lo += ReduceChunk {
+		to := min(lo+ReduceChunk, hi)
 		fn(t.Slice(*room, 0, int64(to-lo)), int64(lo), int64(to))
 	}
 	t.Keep(useOther, room)
