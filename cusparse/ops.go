@@ -147,7 +147,7 @@ func (f *frame) reducer(m device.Monoid, s *store) *program {
 	}
 	bare := s.val == nil && s.slots() != 0
 	return f.once(reduceKey{m, bare}, func() *program {
-		return compose("reduce", m.Name).typ("HB_C", m.Out).pattern("C", true, bare).monoid(m)
+		return compose("reduce", m.Name).typ("HB_C", m.Out).pattern("C", true, bare).monoid(m).flag("HB_REDUCE_COUNTS", counted(m, 0))
 	})
 }
 

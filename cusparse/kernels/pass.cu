@@ -29,7 +29,6 @@ struct hb_control {
 };
 
 #define HB_PASS_WARPS (HB_PASS_BLOCK / HB_WARP)
-#define HB_PASS_UNROLL 4 // loads of a thread under way
 
 // hb_arrive counts a block that arrives, behind all that its threads wrote. hb_arrived reads the
 // count, before all that its threads read.
@@ -259,8 +258,9 @@ HB_DEVICE void hb_stage(const hb_grid &g, const hb_i32 *list, hb_i32 at, hb_u32 
 				open = __ballot_sync(HB_FULL, w < words && bits[w] != 0);
 			}
 			left = __popc((hb_i32)open);
-		} else if (base < n) {
-			left = (n - base + g.threads - 1) / g.threads;
+		} else {
+#pragma unroll
+			for (hb_i32 u = 0; u < AHEAD; u++) left += base + u * g.threads < n;
 		}
 		if (left == 0) return;
 #pragma unroll
@@ -362,34 +362,13 @@ HB_PASS_CALL hb_i32 hb_begin(hb_u32 thread, hb_u32 threads, hb_u32 n, hb_i32 for
 		return d;
 	}
 #pragma unroll 1
-	for (hb_u32 base = thread - HB_LANE; base < n; base += HB_PASS_UNROLL * threads) {
-		hb_u32 at[HB_PASS_UNROLL];
-		hb_u8 in[HB_PASS_UNROLL];
-		T x[HB_PASS_UNROLL];
-#pragma unroll
-		for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) {
-			const hb_u32 p = base + u * threads + HB_LANE;
-			at[u] = p < n ? p : n - 1;
-			in[u] = format == 3;
-			x[u] = (T)1;
-		}
-		if (format == 2) { // no load waits for another one
-#pragma unroll
-			for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) in[u] = has[at[u]];
-		}
-		if ((format == 2 || format == 3) && val) {
-#pragma unroll
-			for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) x[u] = val[at[u]];
-		}
-#pragma unroll
-		for (hb_i32 u = 0; u < HB_PASS_UNROLL; u++) {
-			const hb_u32 p = base + u * threads + HB_LANE;
-			const bool here = format == 4 && p == (hb_u32)one, h = p < n && (here || in[u] != 0);
-			if (p < n) out[p] = here ? value : h ? x[u] : rest;
-			const hb_u32 word = __ballot_sync(HB_FULL, h || p == (hb_u32)also);
-			if (bits && HB_LANE == 0 && p < n) bits[p >> 5] = word;
-			d += h;
-		}
+	for (hb_u32 base = thread - HB_LANE; base < n; base += threads) {
+		const hb_u32 p = base + HB_LANE;
+		const bool here = format == 4 && p == (hb_u32)one, h = p < n && (here || format == 3 || (format == 2 && has[p]));
+		if (p < n) out[p] = here ? value : h ? (val ? val[p] : (T)1) : rest;
+		const hb_u32 word = __ballot_sync(HB_FULL, h || p == (hb_u32)also);
+		if (bits && HB_LANE == 0) bits[p >> 5] = word;
+		d += h;
 	}
 	return d;
 }
@@ -583,6 +562,8 @@ template <class T, class F> HB_DEVICE void hb_join(T *p, T y, F add) {
 		now.w = seen;
 	}
 }
+
+#define HB_PASS_UNROLL 4
 
 // hb_push looks at the entries e of the rows of x's entries. If open(to) holds for the column, and
 // worth(to, y) for y = get(from, e, to), it calls mark(to), which reports whether the column is

@@ -25,6 +25,7 @@ HB_DEVICE HB_C hb_run(const hb_store &s, hb_i64 lo, hb_i64 hi, int step, bool &a
 	return sum;
 }
 
+#if HB_REDUCE_COUNTS // a sum of ones is their number
 // The numbers of entries of rows.
 HB_KERNEL hb_reduce_lengths(hb_store s, hb_u8 *present, HB_C *out) {
 	HB_EACH(k, s.nvec) {
@@ -33,6 +34,7 @@ HB_KERNEL hb_reduce_lengths(hb_store s, hb_u8 *present, HB_C *out) {
 		out[k] = (HB_C)n;
 	}
 }
+#endif
 
 // A thread per row, for rows that are short on average.
 HB_KERNEL hb_reduce_thread(hb_store s, hb_u8 *present, HB_C *out) {
