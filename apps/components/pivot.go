@@ -19,9 +19,11 @@ func searches(at matrix.Place) bool {
 }
 
 // byDegree gives vertices values in the order of their degrees, the first of equal ones the largest.
-var byDegree = semiring.NewIndex("by_degree", func(degree int64, i, _ int) int64 {
-	return min(degree, 1<<32-1)<<31 | (1<<31 - 1 - int64(i))
-}, "(x < 4294967295ll ? x : 4294967295ll) << 31 | (2147483647ll - i)")
+func byDegree() semiring.IndexOp[int64, int64] {
+	return semiring.NewIndex("by_degree", func(degree int64, i, _ int) int64 {
+		return min(degree, 1<<32-1)<<31 | (1<<31 - 1 - int64(i))
+	}, "(x < 4294967295ll ? x : 4294967295ll) << 31 | (2147483647ll - i)")
+}
 
 // hub returns the position of the largest value of degree, or false if it has no entry.
 func hub(s *ops.Steps, degree *matrix.Vector[int64], with ops.Option) (int, bool) {
@@ -35,7 +37,7 @@ func hub(s *ops.Steps, degree *matrix.Vector[int64], with ops.Option) (int, bool
 	}
 	key := matrix.NewVector[int64](degree.Size(), matrix.On(degree.Place()))
 	defer workflow.Discard(key)
-	s.Do(ops.ApplyIndex(key, byDegree, degree, with))
+	s.Do(ops.ApplyIndex(key, byDegree(), degree, with))
 	best, err := ops.ReduceScalar(semiring.Max[int64](), key, with)
 	s.Do(err)
 	return int(1<<31 - 1 - best&(1<<31-1)), s.OK() && best > 0

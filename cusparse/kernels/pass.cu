@@ -239,41 +239,36 @@ template <class F> HB_DEVICE void hb_each(const hb_grid &g, hb_u32 n, F f) {
 // under way at a time.
 template <hb_i32 AHEAD, class R, class L, class F>
 HB_DEVICE void hb_stage(const hb_grid &g, const hb_i32 *list, hb_i32 at, hb_u32 n, const hb_u32 *bits, L load, F rest) {
-	const hb_u32 warps = g.threads / HB_WARP, words = (n + HB_WARP - 1) / HB_WARP;
+	// Words of positions of the warp, and 32 of them after those.
+	const hb_u32 warps = g.threads / HB_WARP;
 	const bool skips = !list && bits;
-	hb_u32 base = (list ? g.place(at) : g.thread) - HB_LANE, open = 0;
-	hb_u32 word = base / HB_WARP, next = word; // the first of 32 words of the warp, and of the ones after them
+	hb_u32 base = (list ? g.place(at) : g.thread) - HB_LANE, open = 0, word = 0;
 #pragma unroll 1
 	for (;;) {
 		R r[AHEAD];
 		hb_i32 p[AHEAD];
 		bool in[AHEAD];
-		hb_u32 left = 0; // positions of the warp
-		if (skips) {
-#pragma unroll 1
-			while (open == 0 && next < words) {
-				word = next;
-				next += HB_WARP * warps;
-				const hb_u32 w = word + HB_LANE * warps;
-				open = __ballot_sync(HB_FULL, w < words && bits[w] != 0);
-			}
-			left = __popc((hb_i32)open);
-		} else {
-#pragma unroll
-			for (hb_i32 u = 0; u < AHEAD; u++) left += base + u * g.threads < n;
+		if (skips && open == 0) {
+			if (base >= n) return;
+			word = base / HB_WARP;
+			const hb_u32 w = word + HB_LANE * warps;
+			open = __ballot_sync(HB_FULL, w * HB_WARP < n && bits[w] != 0);
+			base += HB_WARP * g.threads;
+			if (open == 0) continue;
 		}
-		if (left == 0) return;
+		if (!skips && base >= n) return;
 #pragma unroll
 		for (hb_i32 u = 0; u < AHEAD; u++) {
-			hb_u32 t = base + u * g.threads + HB_LANE;
+			hb_u32 t = base + u * g.threads;
 			if (skips) {
-				t = (word + (__ffs((hb_i32)open) - 1) * warps) * HB_WARP + HB_LANE;
+				t = open != 0 ? (word + (__ffs((hb_i32)open) - 1) * warps) * HB_WARP : n;
 				open &= open - 1;
 			}
-			in[u] = (hb_u32)u < left && t < n;
+			t += HB_LANE;
+			in[u] = t < n;
 			p[u] = !in[u] ? 0 : list ? list[t] : (hb_i32)t;
 		}
-		base += AHEAD * g.threads;
+		if (!skips) base += AHEAD * g.threads;
 #pragma unroll
 		for (hb_i32 u = 0; u < AHEAD; u++) {
 			r[u] = R();
@@ -281,7 +276,7 @@ HB_DEVICE void hb_stage(const hb_grid &g, const hb_i32 *list, hb_i32 at, hb_u32 
 		}
 #pragma unroll
 		for (hb_i32 u = 0; u < AHEAD; u++)
-			if ((hb_u32)u < left) rest(r[u], p[u], in[u]);
+			if (__any_sync(HB_FULL, in[u])) rest(r[u], p[u], in[u]);
 	}
 }
 
