@@ -1,8 +1,6 @@
 package gpu
 
 import (
-	"fmt"
-
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/bench/internal/gpuside"
@@ -182,16 +180,7 @@ func weightsOf(g *gen.Graph) []int32 {
 	return val
 }
 
-// weightedOn is the graph with weights from 1 to 63, and known to be symmetric as an undirected
-// graph of a file is.
+// weightedOn is the graph with weights from 1 to 63.
 func weightedOn(b *gpuBench, in *inputs.GPU) (*matrix.Matrix[int32], error) {
-	g := in.Graph
-	a, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, weightsOf(g))
-	if err != nil {
-		return nil, err
-	}
-	if !a.IsSymmetric() {
-		return nil, fmt.Errorf("bench: the weights are not symmetric")
-	}
-	return a, a.Move(b.dev)
+	return onDevice(b, in.Graph, weightsOf(in.Graph))
 }
