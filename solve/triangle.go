@@ -202,7 +202,7 @@ func vectorAt[T comparable](at matrix.Place, list []T) (*matrix.Vector[T], error
 // before it. A matrix with few levels solves many rows at once. On the host the first call takes
 // O(entries).
 func (t *Triangle[T]) Levels() int {
-	if t == nil {
+	if t == nil || t.place == nil && len(t.ptr) == 0 { // made by nobody
 		return 0
 	}
 	t.find()
