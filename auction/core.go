@@ -67,8 +67,8 @@ func (s *paths[C]) byCore(threads int, columns []C) (good bool, err error) {
 	return good, nil
 }
 
-// hopeless reports whether a core leaves so many rows without a column, or discontent, that a larger
-// one of its kind would too.
+// hopeless reports whether a core leaves so many rows without a column, or discontent, that a
+// larger one of its kind would too.
 func (s *paths[C]) hopeless(left int) bool { return 4*left > s.in.m }
 
 // entry is a position and its cost.

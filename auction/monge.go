@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Costs of a Monge array, c(i,j) + c(i+1,j+1) ≤ c(i,j+1) + c(i+1,j), such as products of two falling
-// and rising lists or convex functions of differences, are least on the diagonal (Hoffman, Proc.
-// Symposia in Pure Mathematics 7, 1963). The orders of rows and columns that make one of a matrix
-// are found from the differences of two columns and two rows (Burkard, Klinz, Rudolf: Perspectives
-// of Monge properties in optimization, Discrete Applied Mathematics 70, 1996). Searches need most
-// steps for such costs: rows agree on which columns are cheap.
+// Costs of a Monge array, c(i,j) + c(i+1,j+1) ≤ c(i,j+1) + c(i+1,j), such as products of two
+// falling and rising lists or convex functions of differences, are least on the diagonal (Hoffman,
+// Proc. Symposia in Pure Mathematics 7, 1963). The orders of rows and columns that make one of a
+// matrix are found from the differences of two columns and two rows (Burkard, Klinz, Rudolf:
+// Perspectives of Monge properties in optimization, Discrete Applied Mathematics 70, 1996).
+// Searches need most steps for such costs: rows agree on which columns are cheap.
 
 // mongeRows is the least order for which the orders are sought.
 const mongeRows = 64
@@ -20,8 +20,8 @@ const mongeSlack = 1e-12
 
 // byMonge assigns a square instance without duals along the diagonal of a Monge array, if its costs
 // are one in some orders of rows and columns, or but for a few. It checks its duals on all costs,
-// and frees the rows that they do not prove. It returns false, and leaves the instance as it was, if
-// the costs do not look so or if it frees many rows. O(n²).
+// and frees the rows that they do not prove. It returns false, and leaves the instance as it was,
+// if the costs do not look so or if it frees many rows. O(n²).
 func (s *paths[C]) byMonge(threads int) bool {
 	n := s.in.n
 	if n < mongeRows {

@@ -96,8 +96,8 @@ type Result struct {
 // Solve returns an *InfeasibleError with a witness if forbidden pairs leave no assignment, a
 // *CostError if a cost is NaN, and an *OverflowError if sums exceed 64 bits.
 //
-// Dense problems take O(n³) at worst and n² memory; on a host O(n²) if their costs are a Monge array
-// in some orders of rows and columns, as products of two lists are. Sparse and implicit ones
+// Dense problems take O(n³) at worst and n² memory; on a host O(n²) if their costs are a Monge
+// array in some orders of rows and columns, as products of two lists are. Sparse and implicit ones
 // O(n·(entries + n log n)) and memory in proportion to entries and n.
 //
 // At most one value of Options may be given; without one the zero value applies.

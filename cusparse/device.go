@@ -136,8 +136,8 @@ func WithCompiler(version string, open func() (driver.Compiler, error)) Option {
 func WithKernelCache(dir string) Option { return func(s *settings) { s.cacheDir = dir } }
 
 // WithoutVendor forbids cuSPARSE: [Tune] does not time it, and products take another plan where an
-// earlier search chose it. ops.Using(ops.Vendor) still asks for it by name. The environment variable
-// HIVEBLAS_CUSPARSE=off does the same for all devices of a process, by name too.
+// earlier search chose it. ops.Using(ops.Vendor) still asks for it by name. The environment
+// variable HIVEBLAS_CUSPARSE=off does the same for all devices of a process, by name too.
 func WithoutVendor() Option { return func(s *settings) { s.noVendor = true } }
 
 // Open returns GPU number i. Errors say what is missing: the driver, a GPU, a driver new enough.

@@ -164,8 +164,8 @@ func TestRangesOfColumns(t *testing.T) {
 	}
 }
 
-// TestOwnLayoutErrors: texts that do not compile, arrays of wrong lengths, wrong entries, plans that
-// the declarations exclude.
+// TestOwnLayoutErrors: texts that do not compile, arrays of wrong lengths, wrong entries, plans
+// that the declarations exclude.
 func TestOwnLayoutErrors(t *testing.T) {
 	t.Parallel()
 	d, _ := emulated(t)

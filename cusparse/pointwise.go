@@ -47,7 +47,8 @@ type pointwise struct {
 	alpha, beta device.Scalar
 }
 
-// states calls f for the states that positions can have; stays says that such a position has a result.
+// states calls f for the states that positions can have; stays says that such a position has a
+// result.
 func (q *pointwise) states(f func(allowed, inB, inA, stays bool)) {
 	for state := range 16 {
 		region, allowed, inB, inA := state&8 != 0, state&4 != 0, state&2 != 0, state&1 != 0

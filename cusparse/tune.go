@@ -18,7 +18,8 @@ import (
 )
 
 // TuneOps are the operations that [Tune] knows: a product with a full vector, a product with a
-// sparse one, the step that dominates each of four graph algorithms, and a product with a full matrix.
+// sparse one, the step that dominates each of four graph algorithms, and a product with a full
+// matrix.
 var TuneOps = tuned.Ops
 
 // TuneOptions are the settings of [Tune].
@@ -34,7 +35,8 @@ type TuneOptions struct {
 // A Timing is a plan and what a product by it took.
 type Timing struct {
 	Plan space.Plan
-	// Method is the method of a product with a full matrix, spmm or cusparse; "" for other products.
+	// Method is the method of a product with a full matrix, spmm or cusparse; "" for other
+	// products.
 	Method string
 	Time   time.Duration
 	Err    error // why it did not run

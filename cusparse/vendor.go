@@ -10,10 +10,10 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// This file calls the vendor's library, cuSPARSE, for the products that it has: plus_times of float32
-// and float64. Beside the kernels here it was the slower in all of the table of hiveblas-bench gpu
-// (SpMV on R-MAT 18 to 22, SpMM of 64 columns, SpGEMM), so it runs when it is asked for, by
-// ops.Using(ops.Vendor), or where Tune has found it to be the faster.
+// This file calls the vendor's library, cuSPARSE, for the products that it has: plus_times of
+// float32 and float64. Beside the kernels here it was the slower in all of the table of
+// hiveblas-bench gpu (SpMV on R-MAT 18 to 22, SpMM of 64 columns, SpGEMM), so it runs when it is
+// asked for, by ops.Using(ops.Vendor), or where Tune has found it to be the faster.
 
 // vendor is cuSPARSE, opened when first asked for.
 type vendor struct {

@@ -18,7 +18,8 @@ func searches(at matrix.Place) bool {
 	return !group
 }
 
-// byDegree gives vertices values in the order of their degrees, the first of equal ones the largest.
+// byDegree gives vertices values in the order of their degrees, the first of equal ones the
+// largest.
 func byDegree() semiring.IndexOp[int64, int64] {
 	return semiring.NewIndex("by_degree", func(degree int64, i, _ int) int64 {
 		return min(degree, 1<<32-1)<<31 | (1<<31 - 1 - int64(i))

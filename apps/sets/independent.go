@@ -18,9 +18,9 @@ type SetPriority int
 const (
 	// RandomPriority takes vertices at random: the default.
 	RandomPriority SetPriority = iota
-	// DegreePriority takes vertices of small degree first, ties at random; degrees from 32 on are in
-	// two classes for each power of two. Where degrees differ much, sets are larger, of R-MAT graphs
-	// by 3 to 5 percent.
+	// DegreePriority takes vertices of small degree first, ties at random; degrees from 32 on are
+	// in two classes for each power of two. Where degrees differ much, sets are larger, of R-MAT
+	// graphs by 3 to 5 percent.
 	DegreePriority
 )
 
@@ -44,8 +44,8 @@ type IndependentSetOptions struct {
 // Directions, values and self-loops are ignored.
 //
 // Every vertex has a priority p, at random (Luby, SIAM Journal on Computing 15, 1986) or by degree
-// (Burtscher, Devale, Azimi, Jaiganesh, Powers, ACM Transactions on Parallel Computing 5, 2018), and
-// a candidate joins if no candidate around it has a higher one; as priorities differ, only the
+// (Burtscher, Devale, Azimi, Jaiganesh, Powers, ACM Transactions on Parallel Computing 5, 2018),
+// and a candidate joins if no candidate around it has a higher one; as priorities differ, only the
 // vertex itself has the same one, along a self-loop:
 //
 //	m⟨C⟩ = p max.first A;   W = {v ∈ C : p(v) ≥ m(v)};   S ∪= W;   C = C \ W \ A any.pair W
@@ -53,8 +53,8 @@ type IndependentSetOptions struct {
 // until there is no candidate. As priorities stay, the set is the one that takes vertices greedily
 // in descending order (Blelloch, Fineman, Shun, SPAA 2012), which the host with Method Auto does:
 // by one thread in that order, O(vertices · log vertices + edges), by four or more in rounds that
-// read each edge about twice. The fused form reads each row once. The result depends on Priority and
-// Seed alone.
+// read each edge about twice. The fused form reads each row once. The result depends on Priority
+// and Seed alone.
 func MaximalIndependentSet[T comparable](g matrix.Source[T], opts ...IndependentSetOptions) (*matrix.Vector[bool], error) {
 	return maximalIndependentSet(g, opts)
 }

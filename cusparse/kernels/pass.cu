@@ -234,8 +234,8 @@ template <class F> HB_DEVICE void hb_each(const hb_grid &g, hb_u32 n, F f) {
 }
 
 // hb_stage calls load(r, p) and then rest(r, p, in) for the positions of list number at, or without
-// a list for 0 … n−1; with bits, and no list, words of 32 positions without a bit are left out. r is
-// zero before. A lane without a position has p = 0 and in = false. Loads of AHEAD positions are
+// a list for 0 … n−1; with bits, and no list, words of 32 positions without a bit are left out. r
+// is zero before. A lane without a position has p = 0 and in = false. Loads of AHEAD positions are
 // under way at a time.
 template <hb_i32 AHEAD, class R, class L, class F>
 HB_DEVICE void hb_stage(const hb_grid &g, const hb_i32 *list, hb_i32 at, hb_u32 n, const hb_u32 *bits, L load, F rest) {

@@ -83,8 +83,8 @@ HB_KERNEL hb_moved(const hb_i64 *old, const hb_i64 *at, hb_i64 n, hb_i64 *ptr) {
 	HB_EACH(k, n) ptr[k] = at[old[k]];
 }
 
-// hb_count counts the entries of a bitmap, and the last block writes the number. room is zero before
-// and after. Blocks of whole warps.
+// hb_count counts the entries of a bitmap, and the last block writes the number. room is zero
+// before and after. Blocks of whole warps.
 HB_KERNEL hb_count(const hb_u8 *present, hb_i64 n, hb_u64 *room, hb_u64 *out) {
 	const hb_i64 words = (hb_u64)present % 8 == 0 ? n / 8 : 0;
 	hb_u64 c = 0;

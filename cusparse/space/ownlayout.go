@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// An OwnLayout is a layout of a user's own: the text by which kernels read it, and how it is made of
-// compressed rows. After [RegisterLayout] its name is a word of plans, as the names of the built-in
-// layouts are.
+// An OwnLayout is a layout of a user's own: the text by which kernels read it, and how it is made
+// of compressed rows. After [RegisterLayout] its name is a word of plans, as the names of the
+// built-in layouts are.
 type OwnLayout struct {
 	Name string // a lower-case letter, then such letters and digits
 	// Text is CUDA with the functions hb_row and hb_edge, and with Flat hb_slot; docs/schedules.md
@@ -93,10 +93,10 @@ func taken(name string) bool {
 }
 
 // RegisterLayout adds a layout to the space for the rest of the process: [Parse] reads its name,
-// [Points] lists its plans, cusparse.Tune times and checks them, and keeps a plan that wins. No plan
-// is chosen without a search or ops.Using. Registering the same name and texts again returns the
-// same layout. Errors are *LayoutError. RegisterLayout does not compile the text: a plan that runs
-// does. The arrays are checked whenever a matrix gets the layout.
+// [Points] lists its plans, cusparse.Tune times and checks them, and keeps a plan that wins. No
+// plan is chosen without a search or ops.Using. Registering the same name and texts again returns
+// the same layout. Errors are *LayoutError. RegisterLayout does not compile the text: a plan that
+// runs does. The arrays are checked whenever a matrix gets the layout.
 func RegisterLayout(o OwnLayout) (Layout, error) {
 	bad := func(format string, args ...any) (Layout, error) {
 		return 0, &LayoutError{o.Name, fmt.Sprintf(format, args...)}
@@ -142,8 +142,8 @@ func RegisterLayout(o OwnLayout) (Layout, error) {
 	return Layout(len(layouts) + len(list) - 1), nil
 }
 
-// ReadOwnLayout reads a layout that is made on the device. Its declarations are lines of comments in
-// the text, and the kernels stand after the last of them:
+// ReadOwnLayout reads a layout that is made on the device. Its declarations are lines of comments
+// in the text, and the kernels stand after the last of them:
 //
 //	//hb:layout NAME
 //	//hb:group 32

@@ -1,6 +1,7 @@
-// Schedule adds a schedule and a layout of one's own to the kernels of a GPU: the text of strided.cu,
-// in which a thread takes a row, and the text of sliced.cu, which stores groups of 32 rows column by
-// column. Their products equal the products by the built-in schedule vm, bit for bit.
+// Schedule adds a schedule and a layout of one's own to the kernels of a GPU: the text of
+// strided.cu, in which a thread takes a row, and the text of sliced.cu, which stores groups of 32
+// rows column by column. Their products equal the products by the built-in schedule vm, bit for
+// bit.
 //
 //	go run ./examples/schedule
 package main
@@ -102,8 +103,8 @@ func run(out io.Writer, dev *cusparse.Device, scale int) error {
 	return nil
 }
 
-// tune searches the space with the schedule and the layout in it, checks their results, and prints the
-// best plan of each.
+// tune searches the space with the schedule and the layout in it, checks their results, and prints
+// the best plan of each.
 func tune(out io.Writer, dev *cusparse.Device, scale int) error {
 	own, layout, err := registered()
 	if err != nil {

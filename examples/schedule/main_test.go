@@ -20,8 +20,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestSchedule: the schedule computes what vm computes, in the layout too, on the emulator or with HIVEBLAS_TEST_GPU=1
-// on a GPU.
+// TestSchedule: the schedule computes what vm computes, in the layout too, on the emulator or with
+// HIVEBLAS_TEST_GPU=1 on a GPU.
 func TestSchedule(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

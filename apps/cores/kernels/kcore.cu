@@ -6,10 +6,10 @@
 //
 // Peeling level by level (Kabir, Madduri: Parallel k-core decomposition on multicore platforms,
 // IPDPSW 2017). A scan queues the vertices of degree k. A vertex that is removed lowers the degrees
-// of its neighbours that are above k, and whoever lowers one to k removes it: at once if a warp finds
-// few, since their chains are long in grids and on roads, else by the queue, so that all warps
-// share them. Core numbers do not depend on the order. Removed vertices keep their degree,
-// so that the degrees become the core numbers. The last block of a step decides what the next step
+// of its neighbours that are above k, and whoever lowers one to k removes it: at once if a warp
+// finds few, since their chains are long in grids and on roads, else by the queue, so that all
+// warps share them. Core numbers do not depend on the order. Removed vertices keep their degree, so
+// that the degrees become the core numbers. The last block of a step decides what the next step
 // does, without the host.
 //
 // If no vertex has more than b neighbours after it in the order of the numbers, or none has more

@@ -12,7 +12,8 @@
 // neighbours before it are excluded or have lower priorities, and those cannot join before it. So
 // the steps read each row once, and what a step sees of the others' changes does not matter.
 //
-// In: ptr, idx, the rows of a symmetric n×n matrix; entries on the diagonal are ignored; by, 1 for ranks by
+// In: ptr, idx, the rows of a symmetric n×n matrix; entries on the diagonal are ignored; by, 1 for
+// ranks by
 //   degree, as degreeRank in apps/sets/independent.go, or 0; seed, see priorityOf there.
 // Scratch: list hb_i32[2·n], at hb_i64[n], state hb_u64[3·HB_GRAPH_STATE].
 // Out: status hb_u8[n]: HB_MIS_IN or HB_MIS_OUT; result hb_i64[4] in pinned host memory: {1,

@@ -24,8 +24,8 @@ func monoidOf(name, text, identity string, t device.Type) device.Monoid {
 	}
 }
 
-// Ops are the names of the cases: a product with a full vector, a product with a sparse one, the step
-// that dominates each of four graph algorithms, and a product with a full matrix.
+// Ops are the names of the cases: a product with a full vector, a product with a sparse one, the
+// step that dominates each of four graph algorithms, and a product with a full matrix.
 var Ops = []string{"mxv", "vxm", "bfs", "sssp", "pagerank", "cc", "mxm"}
 
 // CaseOf returns a case by its name, "" for mxv, with elements of type t.

@@ -135,8 +135,8 @@ HB_KERNEL hb_sell_fill(hb_i64 n, const hb_i64 *ptr, const hb_i32 *idx, const HB_
 
 // hb_own_fill gives the slots of a layout of a user's own their values, by the numbers of their
 // entries, and counts faults: columns outside the matrix, numbers that are no entries, entries in
-// several slots. found counts the slots with an entry. seen has a bit for each entry; seen, found and
-// faults are zero before.
+// several slots. found counts the slots with an entry. seen has a bit for each entry; seen, found
+// and faults are zero before.
 HB_KERNEL hb_own_fill(hb_i64 slots, hb_i32 ncols, hb_i64 entries, const hb_i32 *idx, const hb_i64 *entry, const HB_V *val,
 	HB_V *toVal, hb_u32 *seen, hb_u64 *found, hb_u64 *faults) {
 	HB_EACH(p, slots) {
