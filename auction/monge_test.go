@@ -22,8 +22,8 @@ func mongeOf(x, y []float64, c func(x, y float64) float64) *matrix.Matrix[float6
 	return sure.Get(matrix.FromDense(n, n, val))
 }
 
-// Costs that are Monge arrays in some orders need no search, and the result is that of searches,
-// which given prices ask for. So is the result if some costs are changed.
+// Costs that are Monge arrays in some orders need no search. The result equals the result of
+// searches, which given prices ask for, and does so if some costs are changed too.
 func TestMonge(t *testing.T) {
 	r := rand.New(rand.NewSource(3))
 	list := func(n int, draw func() float64) []float64 {

@@ -9,7 +9,7 @@ import (
 )
 
 // Whole numbers of a small range: a matching assigns all rows, or as many as it can, and the result
-// is that of searches from given prices.
+// equals the result of searches from given prices.
 func TestMatchTight(t *testing.T) {
 	r := rand.New(rand.NewSource(5))
 	for _, c := range []struct {

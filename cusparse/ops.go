@@ -147,7 +147,7 @@ func (f *frame) reducer(m device.Monoid, s *store) *program {
 	}
 	bare := s.val == nil && s.slots() != 0
 	return f.once(reduceKey{m, bare}, func() *program {
-		return compose("reduce", m.Name).typ("HB_C", m.Out).pattern("C", true, bare).monoid(m).flag("HB_REDUCE_COUNTS", counted(m, 0))
+		return compose("reduce", m.Name).typ("HB_C", m.Out).pattern("C", true, bare).monoid(m).flag("HB_REDUCE_NUMBERS", m.Out.Number())
 	})
 }
 
@@ -262,16 +262,10 @@ func (d backend) ReduceScalar(c device.Call, m device.Monoid, a device.Operand, 
 	const tile = 8192
 	parts := max((n+tile-1)/tile, 1)
 	has, sums := f.alloc(parts), f.alloc(parts*int64(m.Out.Size))
-	size := int64(m.Out.Size)
-	total, pinned := driver.Ptr(uintptr(f.d.pinned)), size <= resultsAt
-	if !pinned {
-		total = f.alloc(size).ptr()
-	}
+	size := int64(m.Out.Size) // less than there is pinned memory
 	f.blocks(f.kernel(p, "hb_reduce_parts"), parts, 256, s.desc(), n, int64(tile), has, sums)
-	f.blocks(f.kernel(p, "hb_reduce_last"), 1, 256, has, sums, parts, total)
-	if !pinned {
-		f.download(out, total, size)
-	} else if f.sync(); f.err == nil {
+	f.blocks(f.kernel(p, "hb_reduce_last"), 1, 256, has, sums, parts, driver.Ptr(uintptr(f.d.pinned)))
+	if f.sync(); f.err == nil {
 		copy(unsafe.Slice((*byte)(out), size), unsafe.Slice((*byte)(f.d.pinned), size))
 	}
 	if c.Trace {

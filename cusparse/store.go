@@ -171,11 +171,15 @@ func (f *frame) entries(present *mem, cells int64) int64 {
 	if f.d.counter == 0 && f.err == nil {
 		const room = 16
 		at, err := f.d.ctx.Alloc(room)
-		f.fail(err)
-		if f.err == nil {
-			f.d.counter = at
-			f.fail(f.d.ctx.Fill(at, 0, room, f.d.stream))
+		if err == nil {
+			if err = f.d.ctx.Fill(at, 0, room, f.d.stream); err != nil {
+				_ = f.d.ctx.Free(at)
+			}
 		}
+		if f.fail(err); f.err != nil {
+			return 0
+		}
+		f.d.counter = at
 	}
 	const words = 8 * threads // bytes of a block at a time
 	blocks := min(max((cells+words-1)/words, 1), int64(2*max(f.d.props.Multiprocessors, 1)))

@@ -52,7 +52,7 @@ type MappedStructure struct {
 // type, neither compressed nor in blocks. It reads the head and the labels alone, and verifies
 // neither checksums nor the invariants of the rows: give the structure to functions that say that
 // they check the rows that they read, such as apps.NewLocalClusterer. Others may fail or panic on a
-// damaged file; [OpenMapped] verifies one. The system is told that the file is read here and there.
+// damaged file; [OpenMapped] verifies one. MapStructure advises the system to read single pages.
 func MapStructure(path string) (*MappedStructure, error) {
 	s, labels, data, err := binfile.MapStructure(path)
 	if err != nil {

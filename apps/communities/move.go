@@ -427,7 +427,8 @@ func (m *localMoving) choose(w *moveWorker, v int32) (own, to int32, gain float6
 	to, most := m.alone(v, own, stay)
 	for _, c := range near[:k] {
 		x := sum[c]
-		if sum[c] = 0; float64(x) < most || c == here { // it gains at most x
+		sum[c] = 0
+		if float64(x) < most || c == here { // it gains at most x
 			continue
 		}
 		y := float64(x) - float64(factor*float64(atomic.LoadInt64(&tot[c])))

@@ -32,7 +32,7 @@ type Components struct {
 // until no grandparent changes. news has the grandparents that changed in the round before: what a
 // vertex heard of the others is in m. In the first round, before the loop, each vertex hears of one
 // neighbour. O(edges · log vertices) in practice. p(gp) min= m is ScatterVector, and p(p)
-// ExtractVector, with a vector as list of indices. But on groups, a search from a vertex of high
+// ExtractVector, with a vector as list of indices. Except on groups, a search from a vertex of high
 // degree comes before: what it reaches is a component, and the rounds are for the others.
 //
 // The forms of the host and of a GPU join trees edge by edge instead: first by two edges of each

@@ -18,6 +18,10 @@ func searches(at matrix.Place) bool {
 	return !group
 }
 
+// hubPasses bounds the passes of a search, and of what follows among the others: a long graph takes
+// more.
+const hubPasses = 64
+
 // byDegree gives vertices values in the order of their degrees, the first of equal ones the
 // largest.
 func byDegree() semiring.IndexOp[int64, int64] {
@@ -80,11 +84,10 @@ func first(s *ops.Steps, v *matrix.Vector[bool], with ops.Option) int32 {
 }
 
 // joined begins the components of an undirected or directed graph: parent(v) = v becomes the least
-// vertex that a search from a hub reaches. Labels then pass to neighbours among the others, in so
-// many passes at most. It returns the labels that vertices have yet to pass on, and how many
+// vertex that a search from a hub reaches. Labels then pass to neighbours among the others, in
+// hubPasses passes at most. It returns the labels that vertices have yet to pass on, and how many
 // vertices the search has reached.
 func joined(s *ops.Steps, a *matrix.View[bool], undirected bool, parent *matrix.Vector[int32], with ops.Option) (news *matrix.Vector[int32], size int64) {
-	const passes = 64
 	n, plus, here := parent.Size(), semiring.Plus[int64](), matrix.On(a.Place())
 	low, keep, index := semiring.Min[int32](), semiring.Identity[int32](), semiring.RowIndex[int64](int32(0))
 	degree, reached := matrix.NewVector[int64](n, here), matrix.NewVector[bool](n, here)
@@ -98,7 +101,7 @@ func joined(s *ops.Steps, a *matrix.View[bool], undirected bool, parent *matrix.
 	if !ok {
 		return news, 0
 	}
-	closed := search(s, a, pivot, reached, !undirected, ops.WithOptions(with, ops.Passes(passes)))
+	closed := search(s, a, pivot, reached, !undirected, ops.WithOptions(with, ops.Passes(hubPasses)))
 	s.Do(ops.AssignVectorScalar(parent.Masked(reached.Structure()), first(s, reached, with), ops.All(), with))
 	if !closed {
 		s.Do(ops.Apply(news.Masked(degree.Structure()), keep, parent, with))
@@ -108,7 +111,7 @@ func joined(s *ops.Steps, a *matrix.View[bool], undirected bool, parent *matrix.
 	s.Do(ops.ApplyIndex(news.Masked(others), index, degree, with)) // the vertices with edges that are not finished
 	heard, lower := matrix.NewVector[int32](n, here), matrix.NewVector[bool](n, here)
 	defer workflow.Discard(heard, lower)
-	for in := range s.While(news, with, ops.Passes(passes)) {
+	for in := range s.While(news, with, ops.Passes(hubPasses)) {
 		s.Do(ops.MxV(heard, semiring.MinSecond[int32](), a, news, in))
 		if !undirected {
 			s.Do(ops.VxM(heard.Accum(low), semiring.MinFirst[int32](), news, a, in))

@@ -20,8 +20,8 @@ import (
 //	the parts of F by colour are components; continue without them
 //
 // A round first removes vertices without an edge from or without an edge to the others. The number
-// of rounds is at most the length of the longest chain of components. But on groups, the component
-// of a vertex of high degree comes first: what it reaches, and what of this reaches it.
+// of rounds is at most the length of the longest chain of components. Except on groups, the
+// component of a vertex of high degree comes first: what it reaches, and what of this reaches it.
 //
 // The fused form takes the component of a pivot first, by a search in both directions (Slota,
 // Rajamanickam, Madduri, IPDPS 2014), and then goes by colours.
@@ -114,9 +114,8 @@ func strongPipeline(a *matrix.View[bool], n int, run workflow.Run) (*Components,
 
 // pivotComponent takes the component of a vertex of high degree from left: what it reaches, and
 // what of this reaches it. It then takes vertices without an edge from or without an edge to the
-// others, in so many passes at most.
+// others, in hubPasses passes at most.
 func pivotComponent(s *ops.Steps, a *matrix.View[bool], label, left *matrix.Vector[int32], with ops.Option) {
-	const passes = 64
 	n, plus, here := label.Size(), semiring.Plus[int64](), matrix.On(a.Place())
 	degree, into := matrix.NewVector[int64](n, here), matrix.NewVector[int64](n, here)
 	defer workflow.Discard(degree, into)
@@ -141,7 +140,7 @@ func pivotComponent(s *ops.Steps, a *matrix.View[bool], label, left *matrix.Vect
 	next, found, gone := set(), set(), matrix.NewVector[int32](n, here)
 	defer workflow.Discard(next, found, gone)
 	s.Do(ops.Apply(gone, keep, left, with))
-	for in := range s.While(gone, with, ops.Passes(passes)) {
+	for in := range s.While(gone, with, ops.Passes(hubPasses)) {
 		s.Do(ops.VxM(next.Masked(left.Structure()).Replace(), any, left.Pattern(), a, in))
 		s.Do(ops.MxV(found.Masked(next.Structure()).Replace(), any, a, left.Pattern(), in))
 		s.Do(ops.Apply(gone.Masked(found.Structure().Not()).Replace(), keep, left, in))

@@ -93,7 +93,7 @@ func spanningForest(g inputs.Graph64, run apps.Run) (func() ([]float64, error), 
 
 // plan prepares a row of a graph with ones as values.
 func (run standardRun) plan(b *gpuBench, in *inputs.GPU) (*gpuPlan, error) {
-	return run.of(b, in, "standard", func(g *gen.Graph) []float64 { return inputs.Values(g, inputs.Unit[float64]) })
+	return run.of(b, in, "standard", func(g *gen.Graph) []float64 { return inputs.Values(g, func(uint64) float64 { return 1 }) })
 }
 
 // weighted prepares a row of a graph with whole numbers from 1 to 2²⁰ as values.

@@ -239,10 +239,11 @@ template <class F> HB_DEVICE void hb_each(const hb_grid &g, hb_u32 n, F f) {
 // under way at a time.
 template <hb_i32 AHEAD, class R, class L, class F>
 HB_DEVICE void hb_stage(const hb_grid &g, const hb_i32 *list, hb_i32 at, hb_u32 n, const hb_u32 *bits, L load, F rest) {
-	// Words of positions of the warp, and 32 of them after those.
 	const hb_u32 warps = g.threads / HB_WARP;
 	const bool skips = !list && bits;
-	hb_u32 base = (list ? g.place(at) : g.thread) - HB_LANE, open = 0, word = 0;
+	hb_u32 base = (list ? g.place(at) : g.thread) - HB_LANE;
+	// Of 32 words of the warp, every warps-th from word on, the ones with a bit that are left.
+	hb_u32 open = 0, word = 0;
 #pragma unroll 1
 	for (;;) {
 		R r[AHEAD];

@@ -25,7 +25,7 @@ HB_DEVICE HB_C hb_run(const hb_store &s, hb_i64 lo, hb_i64 hi, int step, bool &a
 	return sum;
 }
 
-#if HB_REDUCE_COUNTS // a sum of ones is their number
+#if HB_REDUCE_NUMBERS // elements are numbers
 // The numbers of entries of rows.
 HB_KERNEL hb_reduce_lengths(hb_store s, hb_u8 *present, HB_C *out) {
 	HB_EACH(k, s.nvec) {

@@ -253,8 +253,8 @@ HB_DEVICE void hb_colour_spin(const hb_colour_graph &g, hb_i32 tries, bool &wait
 	}
 }
 
-// hb_colour_line is the list of a warp. Item i is where item i of the warp's vertices would be. Each
-// thread has one vertex in a round, so that there is room for all.
+// hb_colour_line is the list of a warp. Item i is where item i of the warp's vertices would be.
+// Each thread has one vertex in a round, so that there is room for all.
 struct hb_colour_line {
 	int4 *at;       // of the warp
 	hb_i64 threads; // of the grid
@@ -377,8 +377,8 @@ HB_KERNEL hb_colour_wide(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_u64 
 }
 
 // hb_colour_first finds the predecessors of the vertices of short rows, and gives colours where it
-// can. A warp lists its vertices that wait, and goes over the list again and again: other warps give
-// the colours that these vertices wait for at the same time. It is the first step.
+// can. A warp lists its vertices that wait, and goes over the list again and again: other warps
+// give the colours that these vertices wait for at the same time. It is the first step.
 HB_KERNEL __launch_bounds__(HB_GRAPH_BLOCK, HB_COLOUR_RESIDENT) hb_colour_first(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 order, hb_i64 seed, const hb_u32 *key, hb_u64 *known,
 	hb_u32 *more, hb_i32 *most, int4 *items, hb_i32 *colour, hb_i32 always, hb_u64 *loop, hb_i64 *result) {
 	__shared__ hb_i32 top;

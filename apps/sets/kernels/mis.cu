@@ -13,8 +13,7 @@
 // the steps read each row once, and what a step sees of the others' changes does not matter.
 //
 // In: ptr, idx, the rows of a symmetric n×n matrix; entries on the diagonal are ignored; by, 1 for
-// ranks by
-//   degree, as degreeRank in apps/sets/independent.go, or 0; seed, see priorityOf there.
+//   ranks by degree, as degreeRank in apps/sets/independent.go, or 0; seed, see priorityOf there.
 // Scratch: list hb_i32[2·n], at hb_i64[n], state hb_u64[3·HB_GRAPH_STATE].
 // Out: status hb_u8[n]: HB_MIS_IN or HB_MIS_OUT; result hb_i64[4] in pinned host memory: {1,
 //   vertices in the set, steps} after the last step; result[0] = 0 before. hb_mis_result makes of
